@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { migrations } from "../src/app/schema.ts";
 import { generateApiKey, keyDigest } from "../src/domains/keys/api-key.ts";
-import { migrations } from "../src/storage/migrations.ts";
 import { openDatabase } from "../src/storage/sqlite/database.ts";
 import { numbers } from "../test/harness/numbers.ts";
 

@@ -51,7 +51,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.(store|statements)\.ts$/,
-    may: /^(contract\/|domains\/|files\/|limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors|owned-table|pages|prefix|row-mapping|account-changes)\.ts$)/,
+    may: /^(contract\/|domains\/|files\/|limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors|owned-table|pages|prefix|row-mapping|environment)\.ts$)/,
     because: "a store uses the interface of the storage, not an engine",
   },
   {
@@ -143,6 +143,7 @@ const ownerOf: Readonly<Record<string, string>> = {
   usage: "accounts",
   requests: "accounts",
   orders: "pets",
+  sandbox: "accounts",
 };
 
 /** What every domain may use: the lock of a shop, the log to which each change is added, and pairs of a resource. */

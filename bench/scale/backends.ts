@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { migrations } from "../../src/app/schema.ts";
 import { generateApiKey, keyDigest } from "../../src/domains/keys/api-key.ts";
-import { migrations } from "../../src/storage/migrations.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { PostgresServer, postgresMissing } from "../../test/harness/postgres-server.ts";

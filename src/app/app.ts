@@ -18,9 +18,9 @@ import { firstStart } from "./first-start.ts";
 import { watchClock, watchDisk, watchEventLoop } from "./machine-metrics.ts";
 import { openLimiter, type RunningLimiter } from "./open-limiter.ts";
 import { openService, type Service, type ServiceOptions } from "./open-service.ts";
-import { assignEnvironment } from "./store/check-environment.ts";
 import { failedStore, openStorage } from "./store/engines.ts";
 import { scheduleBackups, type TakeBackup } from "./store/scheduled-backups.ts";
+import { assignEnvironment } from "./store/store-access.ts";
 import { isBuilt } from "./web/built.ts";
 
 /** The longest time that a stopping service lets requests in flight finish, in milliseconds. */
@@ -60,6 +60,15 @@ interface AppParts extends Service {
 
 /** The running service: opens its parts, and stops them in order. */
 export class App {
+  readonly base: string;
+  /** Where the reference page is. */
+  readonly docs: string;
+  readonly port: number;
+  readonly accounts: AccountStore;
+  readonly keys: KeyStore;
+  readonly log: Log;
+  /** What limits requests in flight; tests look into it. */
+  readonly controls: InFlightControls;
   readonly #parts: AppParts;
 
   /** Opens the store, then listens. Throws an error with a reason for the operator. */
@@ -135,36 +144,9 @@ export class App {
 
   private constructor(parts: AppParts) {
     this.#parts = parts;
-  }
-
-  get base(): string {
-    return this.#parts.base;
-  }
-
-  /** Where the reference page is. */
-  get docs(): string {
-    return this.#parts.docs;
-  }
-
-  get port(): number {
-    return this.#parts.server.port;
-  }
-
-  get accounts(): AccountStore {
-    return this.#parts.accounts;
-  }
-
-  get keys(): KeyStore {
-    return this.#parts.keys;
-  }
-
-  get log(): Log {
-    return this.#parts.log;
-  }
-
-  /** What limits requests in flight; tests look into it. */
-  get controls(): InFlightControls {
-    return this.#parts.controls;
+    ({ base: this.base, docs: this.docs, accounts: this.accounts, keys: this.keys, log: this.log } = parts);
+    ({ port: this.port } = parts.server);
+    this.controls = parts.controls;
   }
 
   /** If there is no account, creates what a developer needs for a first call: see `firstStart`. */

@@ -13,6 +13,7 @@ import { PetPages } from "../domains/pets/pet-pages.store.ts";
 import { petsByCategory } from "../domains/pets/pets-by-category.store.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { firstStart } from "./first-start.ts";
+import { migrations } from "./schema.ts";
 
 let folder: string;
 let storage: DistantStorage;
@@ -21,7 +22,7 @@ let keys: KeyStore;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "petstore-first-start-"));
-  storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
+  storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db"), migrations));
   accounts = new AccountStore(storage);
   keys = new KeyStore(storage, development);
 });

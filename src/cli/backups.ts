@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { migrations } from "../app/schema.ts";
 import {
   type Backup,
   backupName,
@@ -104,7 +105,7 @@ interface Verified {
 
 function verify({ file }: Pick<Backup, "file">): Verified {
   try {
-    return { file, contents: verifyBackup(file) };
+    return { file, contents: verifyBackup(file, migrations) };
   } catch (error) {
     if (error instanceof StorageUnusable) return { file, fault: error.message };
     throw error;

@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { backupsIn } from "../app/store/backup-folder.ts";
 import { engineOf } from "../app/store/engines.ts";
+import type { StoreState } from "../app/store/store-state.ts";
 import { baseAddress, baseSetting, rootOf } from "../app/web/base-address.ts";
 import { type Config, isProduction } from "../config.ts";
 import { endpointsWithoutKey } from "../domains/webhooks/secrets/endpoint-secrets.ts";
@@ -10,7 +11,6 @@ import { FileError } from "../files/new-file.ts";
 import { roomAt } from "../files/room.ts";
 import type { ValkeyState } from "../limits/valkey/inspect.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/errors.ts";
-import type { StoreState } from "../storage/store-state.ts";
 import { counted } from "../terminal/output.ts";
 import { ANOTHER_PROGRAM, addressOfService, READINESS_DEADLINE, readiness } from "./health.ts";
 

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { migrations } from "../app/schema.ts";
 import { STORE_FILE } from "../app/store/engines.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import { type MoveOptions, type MoveProgress, type MoveResult, moveTables } from "../storage/move-tables.ts";
@@ -78,10 +79,10 @@ async function moveStore(
   { stop, onProgress }: MoveStoreOptions,
 ): Promise<MoveResult> {
   const isFolder = existsSync(from) && statSync(from).isDirectory();
-  const source = SqliteSource.open(realStoreFile(isFolder ? join(from, STORE_FILE) : from));
+  const source = SqliteSource.open(realStoreFile(isFolder ? join(from, STORE_FILE) : from), migrations);
   try {
-    const target = await PostgresTarget.open(to);
-    const emptyStore = SqliteSource.newInMemory(); // to check that the target is empty
+    const target = await PostgresTarget.open(to, migrations);
+    const emptyStore = SqliteSource.newInMemory(migrations); // to check that the target is empty
     try {
       const totalRows = source.count();
       const result = await moveTables(source, target, {

@@ -1,6 +1,6 @@
 import type { Operation } from "../contract/operation.ts";
 import type { Settings } from "../settings/setting.ts";
-import type { AccountListener } from "../storage/account-changes.ts";
+import { AccountChanges, type AccountListener } from "./accounts/account-changes.store.ts";
 import { AccountStore } from "./accounts/accounts.store.ts";
 import type { Domain, Host } from "./domain.ts";
 import type { KeyEnvironment } from "./keys/api-key.ts";
@@ -46,7 +46,7 @@ export function openCallerParts(host: Host, environment: KeyEnvironment): Caller
   const accounts = new AccountStore(storage, notify);
   const keys = new KeyStore(storage, environment, forget);
   const authenticator = new KeyAuthenticator(storage, keys, environment, clock);
-  storage.onOtherProcessChange(notify);
+  storage.follow(new AccountChanges(notify));
   hasDueTimes(sandboxBans(host, forget));
   repeat({ name: "note_key_uses", by: "each", run: () => authenticator.noteUses() });
 

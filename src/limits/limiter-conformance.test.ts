@@ -13,6 +13,7 @@ import {
   storyOf,
 } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
+import { migrations } from "../app/schema.ts";
 import type { Caller } from "../contract/caller.ts";
 import type { Admission } from "../http/interfaces.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
@@ -32,7 +33,7 @@ const folder = mkdtempSync(join(tmpdir(), "petstore-limits-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** An empty store. A copy of it is cheaper than a new one, of which hundreds are needed. */
 const emptyStore = join(folder, "empty.db");
-beforeAll(() => new SqliteStorage(emptyStore).close());
+beforeAll(() => new SqliteStorage(emptyStore, migrations).close());
 let stores = 0;
 function newFile(): string {
   const file = join(folder, `${++stores}.db`);
@@ -41,7 +42,7 @@ function newFile(): string {
 }
 
 limiterConformance("a limiter in memory", async (clock) => {
-  const storage = new SqliteStorage(newFile());
+  const storage = new SqliteStorage(newFile(), migrations);
   const limiter = new WindowLimiter(new MemoryCounts(clock, new LimitStore(storage)));
   return { limiter, close: () => storage.close() };
 });
@@ -54,7 +55,7 @@ describe("a limiter in memory, over time,", () => {
   let limiter: WindowLimiter;
 
   const start = () => {
-    storage = new SqliteStorage(file);
+    storage = new SqliteStorage(file, migrations);
     counts = new MemoryCounts(clock, new LimitStore(storage));
     limiter = new WindowLimiter(counts);
   };

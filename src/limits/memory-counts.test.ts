@@ -6,6 +6,7 @@ import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { DistantStorage } from "../../test/harness/distant-storage.ts";
 import { failureOf } from "../../test/harness/failure-of.ts";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
+import { migrations } from "../app/schema.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { query } from "../storage/statement.ts";
@@ -30,7 +31,7 @@ const start = () => {
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "petstore-limiter-"));
   clock = new ManualClock();
-  storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
+  storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db"), migrations));
   start();
 });
 afterEach(async () => {

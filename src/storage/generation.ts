@@ -5,7 +5,7 @@ import { first } from "./transaction.ts";
 
 type GenerationRow = { generation: string };
 
-const read = query<[], GenerationRow>("SELECT generation FROM store_generation");
+export const readGeneration = query<[], GenerationRow>("SELECT generation FROM store_generation");
 // If two processes start at the same time, the generation of the first one stays.
 const keep = change<[generation: string], GenerationRow>(
   `INSERT INTO store_generation (only_row, generation) VALUES (1, $1)
@@ -23,7 +23,7 @@ export const endGeneration = change("DELETE FROM store_generation");
  * names the same ids, depends on it. It is secret. `isNew` is true at the first start.
  */
 export async function generationOf(storage: Storage): Promise<{ generation: string; isNew: boolean }> {
-  const known = await storage.read(first(read));
+  const known = await storage.read(first(readGeneration));
   if (known) return { generation: known.generation, isNew: false };
   const made = randomBytes(16).toString("hex");
   const { generation } = (await storage.write(() => first(keep, made))) as GenerationRow;

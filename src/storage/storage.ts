@@ -1,6 +1,5 @@
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { Payer } from "../timing/turns.ts";
-import type { AccountListener } from "./account-changes.ts";
 import type { QueryStatement, Row, Values } from "./statement.ts";
 import type { Change, Read } from "./transaction.ts";
 
@@ -32,11 +31,8 @@ export interface Storage {
    * come after those of others: see `Turns`.
    */
   write<T>(body: () => Change<T>, payer?: Payer): Promise<T>;
-  /**
-   * Calls back within 1 s after another process has changed an account, its keys or its shops (see `noteAccountChange`),
-   * perhaps also for other accounts. A transaction may be open.
-   */
-  onOtherProcessChange(listener: AccountListener): void;
+  /** From now on, shows the listener what other processes have changed, within 1 s. A transaction may be open. */
+  follow(followed: Followed): void;
   /** Calls back when a commit of this process is on disk. The listener must not throw. */
   onCommit(listener: () => void): void;
   /**
@@ -44,12 +40,11 @@ export interface Storage {
    * `StorageUnavailable` if that is unknown. Commits of other processes may not be covered.
    */
   settled(): MaybePromise<void>;
-  /** Resolves when all processes know of the changes of accounts, keys and their shops that are committed now. */
-  accessChangesPropagated(): Promise<void>;
+  /** Resolves when all processes know of the changes that they follow and that are committed now. */
+  changesPropagated(): Promise<void>;
   /**
    * A number that is raised when a transaction of this process with a `raisesVersion` statement for the shop commits,
-   * and when another process has written anything. What was read since the shop has this number can be kept until the
-   * number is another one, except what `append` changes. Undefined if the engine does not learn of every write.
+   * and when another process has written anything. See `versions.ts` for what can be kept until then. Undefined if the engine does not learn of every write.
    */
   versionOf(shop: number): number | undefined;
   /**
@@ -68,6 +63,32 @@ export interface Storage {
   check(): Promise<void>;
   /** Commits the waiting transactions, then closes the store. */
   close(): Promise<void>;
+}
+
+/** The state of a store that is not opened, as its engine knows it. */
+export interface EngineState {
+  /** The engine and its version. */
+  readonly engine: string;
+  /** The number of applied migrations, and the number that this release knows. */
+  readonly schema: number;
+  readonly knownSchema: number;
+  /** How far the clock of the database server is ahead of this machine's, in milliseconds; undefined without a server. */
+  readonly serverAhead: number | undefined;
+}
+
+/** Reads from such a store. Its schema must not be newer than this release. */
+export type Look = <R extends Row>(query: QueryStatement<[], R>) => MaybePromise<readonly R[]>;
+
+/** What a process follows of the changes of others. It must not use the store. */
+export interface Followed {
+  /** Reads what has changed after `last`. */
+  readonly statement: QueryStatement<[after: bigint]>;
+  /** The number of the last change that was read. */
+  readonly last: bigint;
+  /** Takes what the statement has returned. */
+  take(rows: readonly Row[]): void;
+  /** Changes may have been missed: anything may have changed, until the next `take` too. */
+  miss(): void;
 }
 
 /** The events that an engine reports. */

@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { migrations } from "../../src/app/schema.ts";
 import { run } from "../../src/cli/run.ts";
-import { migrations } from "../../src/storage/migrations.ts";
 import { contextOf, runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { keyIn, newDataDir, Program, programCommand } from "../harness/program.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { noteAccountChange } from "../../src/storage/account-changes.ts";
+import { AccountChanges, noteAccountChange } from "../../src/domains/accounts/account-changes.store.ts";
 import { andCommit, together, withoutCommit } from "../../src/storage/combined-steps.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { change, query, type Row, raisesVersion } from "../../src/storage/statement.ts";
@@ -428,7 +428,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
     test("a change of an account by another connection is noticed, and of which", async () => {
       const other = await open();
       const noticed: (string | undefined)[] = [];
-      storage.onOtherProcessChange((accountId) => void noticed.push(accountId));
+      storage.follow(new AccountChanges((accountId) => void noticed.push(accountId)));
       for (const id of ["acc_same", "acc_changed"]) await other.write(() => all(addCounter, id));
       await eventually(async () => {
         await other.write(() => noteAccountChange("acc_changed", () => {}));

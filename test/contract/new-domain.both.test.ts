@@ -5,11 +5,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { domains } from "../../src/app/domains.ts";
+import { migrations } from "../../src/app/schema.ts";
 import { storeAccess } from "../../src/app/store/store-access.ts";
 import { run } from "../../src/cli/run.ts";
 import type { Config } from "../../src/config.ts";
 import type { ServedDomain } from "../../src/domains/callers.ts";
-import { migrations } from "../../src/storage/migrations.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { SqliteStorage } from "../../src/storage/sqlite/sqlite-storage.ts";
 import type { Storage, StorageObserver } from "../../src/storage/storage.ts";
@@ -27,7 +27,7 @@ const steps = [...migrations, toyTable];
 async function openStore(config: Config, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage> {
   const { database, dataDir } = config;
   if (database) return openPostgres(database, { observer, stop, migrations: steps });
-  return new SqliteStorage(join(dataDir, "petstore.db"), observer, steps);
+  return new SqliteStorage(join(dataDir, "petstore.db"), steps, observer);
 }
 
 const access = (config: Config) => ({

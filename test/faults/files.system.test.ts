@@ -16,7 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { migrations } from "../../src/storage/migrations.ts";
+import { migrations } from "../../src/app/schema.ts";
 import { newDataDir, serveCommand } from "../harness/program.ts";
 import { canMount, readOnly } from "./faulty-disk.ts";
 import { lastResponses, StoreUnderFault, unavailable } from "./store-under-fault.ts";

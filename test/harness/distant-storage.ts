@@ -43,7 +43,7 @@ export class DistantStorage implements Storage {
     return this.writesLeft-- > 0 ? this.#storage.write(body) : Promise.reject(new StorageUnavailable("full"));
   }
 
-  onOtherProcessChange(): void {}
+  follow(): void {}
   onCommit(listener: () => void): void {
     this.#storage.onCommit(listener);
   }
@@ -51,8 +51,8 @@ export class DistantStorage implements Storage {
     return this.#storage.settled();
   }
   versionOf(): undefined {}
-  accessChangesPropagated(): Promise<void> {
-    return this.#storage.accessChangesPropagated();
+  changesPropagated(): Promise<void> {
+    return this.#storage.changesPropagated();
   }
   scrub(): Promise<boolean> {
     return this.#storage.scrub();

@@ -8,7 +8,7 @@ import { webhookSettings } from "../../src/domains/webhooks/webhooks.settings.ts
 import type { Limiter } from "../../src/http/interfaces.ts";
 import { WindowLimiter } from "../../src/limits/limiter.ts";
 import { MemoryCounts } from "../../src/limits/memory-counts.ts";
-import type { Migration } from "../../src/storage/migrations/migration.ts";
+import type { Migration } from "../../src/storage/applied-migrations.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { Connection } from "../../src/storage/postgres/connection.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
@@ -86,7 +86,7 @@ export class Recorder {
 
   constructor(storage: Storage) {
     const recording: Partial<Storage> = {
-      onOtherProcessChange: () => {},
+      follow: () => {},
       onCommit: () => {},
       read: (transaction) =>
         readStepwise(

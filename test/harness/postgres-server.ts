@@ -224,7 +224,7 @@ function copyFolder(from: string, to: string): void {
 }
 
 /** Makes the user that the server runs as the owner of a folder. */
-function giveToServer(folder: string): void {
+export function giveToServer(folder: string): void {
   if (user.uid === undefined) return;
   chownSync(folder, user.uid, user.gid);
   spawnSync("chown", ["-R", `${user.uid}:${user.gid}`, folder]);

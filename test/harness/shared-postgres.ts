@@ -1,3 +1,4 @@
+import { migrations } from "../../src/app/schema.ts";
 import { parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { PostgresServer } from "./postgres-server.ts";
@@ -14,7 +15,7 @@ export class SharedPostgres implements AsyncDisposable {
     const template = await server.newDatabase();
     const address = parsePostgresAddress(server.url(template));
     if (!address) throw new Error("The address of a test's server is not valid.");
-    await (await openPostgres(address)).close();
+    await (await openPostgres(address, { migrations })).close();
     return new SharedPostgres(server, template);
   }
 

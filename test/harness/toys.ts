@@ -6,7 +6,7 @@ import { pagesOf } from "../../src/contract/paging.ts";
 import { Int64, Text } from "../../src/contract/schemas.ts";
 import { defineDomain } from "../../src/domains/domain.ts";
 import { setting } from "../../src/settings/setting.ts";
-import type { Migration } from "../../src/storage/migrations/migration.ts";
+import type { Migration } from "../../src/storage/applied-migrations.ts";
 import { pageOf } from "../../src/storage/pages.ts";
 import { change, query, type Row } from "../../src/storage/statement.ts";
 import { all, first } from "../../src/storage/transaction.ts";

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { migrations } from "../../src/app/schema.ts";
 import { SqliteStorage } from "../../src/storage/sqlite/sqlite-storage.ts";
 import { Client } from "../harness/client.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
@@ -14,7 +15,7 @@ import { LATER_SIGNAL, loadUntilStopped, unfinishedRequest } from "../harness/st
 async function lockedStore() {
   const dataDir = newDataDir();
   const file = join(dataDir, "petstore.db");
-  await new SqliteStorage(file).close(); // a store that is new
+  await new SqliteStorage(file, migrations).close(); // a store that is new
   const other = new Database(file);
   other.run("PRAGMA locking_mode = EXCLUSIVE");
   other.run("BEGIN EXCLUSIVE");

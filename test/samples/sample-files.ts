@@ -2,9 +2,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { digestOf } from "../../src/storage/migrations/applied-migrations.ts";
-import type { Migration } from "../../src/storage/migrations/migration.ts";
-import { migrations } from "../../src/storage/migrations.ts";
+import { migrations } from "../../src/app/schema.ts";
+import { digestOf, type Migration } from "../../src/storage/applied-migrations.ts";
 
 export interface SampleStore {
   /** The steps that have made its schema, as they were then. */

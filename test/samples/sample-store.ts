@@ -2,9 +2,9 @@
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { migrations } from "../../src/app/schema.ts";
 import { scopes } from "../../src/contract/caller.ts";
-import { MIGRATIONS_TABLE } from "../../src/storage/migrations/applied-migrations.ts";
-import { migrations } from "../../src/storage/migrations.ts";
+import { MIGRATIONS_TABLE } from "../../src/storage/applied-migrations.ts";
 import { parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { TestService } from "../harness/service.ts";

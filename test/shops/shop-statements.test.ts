@@ -1,6 +1,7 @@
 // No statement reads or changes a row of a shop without naming the shop: every statement of every store is inspected.
 import { afterAll, describe, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
+import { migrations } from "../../src/app/schema.ts";
 import { newestEventsOf } from "../../src/domains/events/events.statements.ts";
 import type { OrderFilters } from "../../src/domains/orders/orders.operations.ts";
 import { readOrders } from "../../src/domains/orders/orders.statements.ts";
@@ -26,6 +27,7 @@ const allowedAcrossShops = [
   "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND (last_at <= $1 OR last_at > $2)",
   "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1",
   "SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id FROM shops LEFT JOIN events AS oldest",
+  "SELECT MAX(last_at) AS at FROM shops",
 ];
 /** Indexes of such statements, which begin with the time. */
 const indexesByTime = [
@@ -35,7 +37,7 @@ const indexesByTime = [
   "webhook_deliveries_by_time",
 ];
 
-const database = newDatabase();
+const database = newDatabase(migrations);
 afterAll(() => database.close());
 const rows = (sql: string) => database.query<{ name: string; key: string }, []>(sql).all();
 /** Tables whose rows belong to a shop, and the shops. */

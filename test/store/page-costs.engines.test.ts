@@ -4,6 +4,7 @@ import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { domains } from "../../src/app/domains.ts";
+import { migrations } from "../../src/app/schema.ts";
 import { bind, type Handlers } from "../../src/contract/handler.ts";
 import { defineOperation } from "../../src/contract/operation.ts";
 import { pageParameters } from "../../src/contract/paging.ts";
@@ -16,7 +17,6 @@ import { EventLog } from "../../src/domains/events/events.store.ts";
 import { StoredResponseStore } from "../../src/domains/idempotency/stored-responses.store.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import { sandboxBans } from "../../src/domains/keys/sandbox-bans.store.ts";
-import { belongsToProduction } from "../../src/domains/keys/store-environment.store.ts";
 import { lastByPet } from "../../src/domains/orders/orders.statements.ts";
 import { OrderStore } from "../../src/domains/orders/orders.store.ts";
 import { Reservations } from "../../src/domains/orders/reservations.store.ts";
@@ -31,7 +31,7 @@ import { ShopSummaries } from "../../src/domains/shops/summary.store.ts";
 import { deleteOldDeliveries } from "../../src/domains/webhooks/deliveries/deliveries.store.ts";
 import { EndpointStore } from "../../src/domains/webhooks/endpoints/endpoints.store.ts";
 import { webhookDueTimes } from "../../src/domains/webhooks/webhook-due-times.store.ts";
-import { migrations } from "../../src/storage/migrations.ts";
+import { belongsToProduction } from "../../src/storage/environment.ts";
 import { pageOf } from "../../src/storage/pages.ts";
 import { newDatabase } from "../../src/storage/sqlite/database.ts";
 import { query as newQuery, type Row } from "../../src/storage/statement.ts";
@@ -291,7 +291,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
   // SQLite does not tell what a read touches, but how it finds its rows.
   test("every one of these on SQLite, too", async () => {
     const made = await madeByAll();
-    const database = newDatabase();
+    const database = newDatabase(migrations);
     const plans = [...made].map((sql) => [sql, planOf(database, sql)] as const);
     database.close();
     expect(plans.filter(([sql, plan]) => isExpensiveOnSqlite(sql, plan))).toEqual([]);

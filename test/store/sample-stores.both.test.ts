@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { migrations } from "../../src/storage/migrations.ts";
+import { migrations } from "../../src/app/schema.ts";
 import { TestService } from "../harness/service.ts";
 import { changedSteps, decode, encode, type SampleStore, sampleFaults, sampleStores } from "../samples/sample-files.ts";
 import { engine, makeSample, readAll, storeWith } from "../samples/sample-store.ts";

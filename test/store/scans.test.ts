@@ -1,5 +1,6 @@
 // No statement of a store reads a whole table of SQLite: in a write transaction, that would hold up all shops.
 import { afterAll, expect, test } from "bun:test";
+import { migrations } from "../../src/app/schema.ts";
 import { forSqlite } from "../../src/storage/sqlite/connection.ts";
 import { newDatabase } from "../../src/storage/sqlite/database.ts";
 import { allStatements } from "../harness/all-statements.ts";
@@ -25,13 +26,14 @@ const small = new Set([
 const rare = [
   "FROM accounts ORDER BY created_at, id",
   "SELECT id FROM accounts LIMIT 1",
+  "SELECT MAX(last_at) AS at FROM shops",
   "FROM accounts WHERE deleted_at IS NOT NULL",
   "FROM accounts WHERE deleted_at IS NULL LIMIT 2",
   "FROM api_keys WHERE (SELECT deleted_at",
   "SELECT shop FROM shops UNION ALL SELECT 0",
 ];
 
-const database = newDatabase();
+const database = newDatabase(migrations);
 afterAll(() => database.close());
 
 function planOf(sql: string): string[] {

@@ -1,7 +1,7 @@
 // The check is checked: each thing that does not fit together must be noticed.
 import { Database } from "bun:sqlite";
 import { beforeEach, expect, test } from "bun:test";
-import { migrations } from "../../src/storage/migrations.ts";
+import { migrations } from "../../src/app/schema.ts";
 import { rowViolations } from "./shop-rows.ts";
 
 let store: Database;

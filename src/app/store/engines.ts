@@ -5,21 +5,19 @@ import type { Config } from "../../config.ts";
 import { SECRET_KEY_FILE } from "../../domains/webhooks/secrets/secret-keys.ts";
 import { StorageUnusable } from "../../storage/errors.ts";
 import type { PostgresAddress } from "../../storage/postgres/address.ts";
-import { inspectPostgres } from "../../storage/postgres/inspect.ts";
-import { openPostgres } from "../../storage/postgres/opening.ts";
-import { requireNoOtherSession } from "../../storage/postgres/other-sessions.ts";
+import { inspectPostgres, openPostgres, requireNoOtherSession } from "../../storage/postgres/opening.ts";
 import { linkFault } from "../../storage/sqlite/access.ts";
 import { backupSqlite } from "../../storage/sqlite/backup.ts";
 import { requireNotInUse } from "../../storage/sqlite/database.ts";
-import { inspectSqlite } from "../../storage/sqlite/inspect.ts";
-import { openSqlite } from "../../storage/sqlite/opening.ts";
+import { inspectSqlite, openSqlite } from "../../storage/sqlite/opening.ts";
 import { type Restored, restoreSqlite } from "../../storage/sqlite/restore.ts";
 import { ServingLock, type ServingProcess, servedBy } from "../../storage/sqlite/serving-lock.ts";
 import { realStoreFile } from "../../storage/sqlite/store-files.ts";
 import type { Contents } from "../../storage/sqlite/verify.ts";
 import type { Storage, StorageObserver } from "../../storage/storage.ts";
-import type { StoreState } from "../../storage/store-state.ts";
+import { migrations } from "../schema.ts";
 import { backupsIn } from "./backup-folder.ts";
+import { readState, type StoreState } from "./store-state.ts";
 
 /** The name of an embedded store in its folder. */
 export const STORE_FILE = "petstore.db";
@@ -115,17 +113,17 @@ function sqlite({ dataDir, backups, environment }: Config): Engine {
         requireNothingLeft();
         if (!create) throw missing();
       }
-      return openSqlite(givenPath, options); // not `file`: the store notices when the link changes
+      return openSqlite(givenPath, { ...options, migrations }); // not `file`: the store notices when the link changes
     },
-    inspect: async () => (exists() ? inspectSqlite(file) : undefined),
+    inspect: async () => (exists() ? inspectSqlite(file, migrations, readState) : undefined),
     backup: (target) => {
       requireStore();
-      return backupSqlite(file, target);
+      return backupSqlite(file, target, migrations);
     },
     restore: (backup, now, accept) => {
       exists(); // throws for a link that leads nowhere
       requireNotInUse(file);
-      return restoreSqlite(backup, file, now, accept);
+      return restoreSqlite(backup, file, { migrations, now, accept });
     },
   };
 }
@@ -142,8 +140,8 @@ function postgres(address: PostgresAddress): Engine {
     folderToCreate: () => undefined,
     servedBy: () => undefined,
     requireNotInUse: () => requireNoOtherSession(address),
-    open: (options) => openPostgres(address, options),
-    inspect: () => inspectPostgres(address),
+    open: (options) => openPostgres(address, { ...options, migrations }),
+    inspect: () => inspectPostgres(address, migrations, readState),
     backup: refuse,
     restore: refuse,
   };

@@ -1,7 +1,7 @@
-import { type AccountListener, noteAccountChange } from "../../storage/account-changes.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { createShops, endShops, lockShops, setAnimalsAllowed } from "../shops/shops.store.ts";
+import { type AccountListener, noteAccountChange } from "./account-changes.store.ts";
 import * as sql from "./accounts.statements.ts";
 import { type AccountRow, toAccount } from "./accounts.statements.ts";
 import {

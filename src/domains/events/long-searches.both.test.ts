@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { endlessSearch } from "../../../test/harness/endless-search.ts";
 import { Listener } from "../../../test/harness/listener.ts";
 import { TestService } from "../../../test/harness/service.ts";
+import { migrations } from "../../app/schema.ts";
 import { newDatabase } from "../../storage/sqlite/database.ts";
 import type { KnownSteps, StatementStep } from "../../storage/transaction.ts";
 import { storedRange } from "./events.statements.ts";
@@ -31,7 +32,7 @@ function scannedColumns(filters: EventFilters): string[] {
     if (statement !== storedRange) ({ sql } = statement);
     next = steps.next(statement === storedRange ? [{ first_id: 1n, last_id: 2n }] : []);
   }
-  using database = newDatabase();
+  using database = newDatabase(migrations);
   interface Instruction {
     readonly addr: number;
     readonly opcode: string;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";
 import { development, production } from "../../../test/harness/key-environments.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import { migrations } from "../../app/schema.ts";
 import type { Mode } from "../../contract/caller.ts";
 import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
 import { change } from "../../storage/statement.ts";
@@ -24,7 +25,7 @@ let issued: IssuedKey;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "petstore-authenticator-"));
-  storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
+  storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db"), migrations));
   keys = new KeyStore(storage, development);
   authenticator = new KeyAuthenticator(storage, keys, development, new ManualClock());
   const { id } = await new AccountStore(storage).createAccount("Corner shop", "free", undefined, 0);

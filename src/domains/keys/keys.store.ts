@@ -2,11 +2,12 @@ import { banEnd, nextBan } from "../../contract/bans.ts";
 import type { Caller, Mode, Scope } from "../../contract/caller.ts";
 import type { Failure } from "../../contract/errors.ts";
 import type { Ban } from "../../http/interfaces.ts";
-import { type AccountListener, noteAccountChange } from "../../storage/account-changes.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
+import { recordEnvironment } from "../../storage/environment.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
+import { type AccountListener, noteAccountChange } from "../accounts/account-changes.store.ts";
 import { noSuchAccount, OperatorError } from "../accounts/accounts.ts";
 import { randomBase62 } from "../accounts/base62.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
@@ -28,7 +29,6 @@ import {
   type Rotation,
   toApiKeyBody,
 } from "./keys.ts";
-import { recordEnvironment } from "./store-environment.store.ts";
 
 /** The maximum number of stored keys per account and mode. Beyond it, the oldest expired or revoked keys are deleted. */
 const KEPT_KEYS = 1_000n;

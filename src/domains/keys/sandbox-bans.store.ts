@@ -1,7 +1,7 @@
 import { type DueTimes, type WaitingRow, waitingOf } from "../../contract/due-times.ts";
-import { type AccountListener, noteAccountChange } from "../../storage/account-changes.ts";
 import { change, query } from "../../storage/statement.ts";
 import { all, first } from "../../storage/transaction.ts";
+import { type AccountListener, noteAccountChange } from "../accounts/account-changes.store.ts";
 import type { Host } from "../domain.ts";
 
 const count = query<[accountId: string, now: number], WaitingRow>(
@@ -24,6 +24,6 @@ export function sandboxBans({ storage, clock }: Pick<Host, "storage" | "clock">,
       const keys = yield* all(bringNearer, milliseconds, accountId);
       if (keys.length > 0) yield* noteAccountChange(accountId, changed);
     },
-    finish: () => storage.accessChangesPropagated(),
+    finish: () => storage.changesPropagated(),
   };
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { development, production } from "../../../test/harness/key-environments.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
+import { belongsToProduction, recordEnvironment } from "../../storage/environment.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
 import { KeyStore } from "./keys.store.ts";
-import { belongsToProduction, recordEnvironment } from "./store-environment.store.ts";
 
 const stores: TestStore[] = [];
 afterAll(() => Promise.all(stores.map((store) => store.remove())));

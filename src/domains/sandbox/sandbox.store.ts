@@ -1,11 +1,11 @@
 import type { Caller, ShopName } from "../../contract/caller.ts";
 import { type DueTimes, waitingKinds } from "../../contract/due-times.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import { type AccountListener, noteAccountChange } from "../../storage/account-changes.ts";
 import { query, type Row } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Change, first, type Read } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
+import { type AccountListener, noteAccountChange } from "../accounts/account-changes.store.ts";
 import type { Author } from "../events/publish.ts";
 import { allAnimals } from "../shops/figures.ts";
 import { currentShop, lockShop, replaceShop, ShopDeleted } from "../shops/shops.store.ts";
@@ -97,7 +97,7 @@ export class SandboxStore {
   /** Returns the sandbox when all processes know its new shop. */
   async settleReset(name: ShopName): Promise<Settled> {
     const { storage } = this.#parts;
-    await storage.accessChangesPropagated();
+    await storage.changesPropagated();
     const shop = await storage.read(currentShop(name));
     return { body: await storage.read(this.get(name)), shop };
   }

@@ -70,6 +70,8 @@ export const deletedShop = acrossShops<[before: number, after: number], NumberRo
 export const deletedShopOfAccount = acrossShops<[formerAccountId: string], NumberRow>(
   "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1 LIMIT 1",
 );
+/** When any shop was last changed. */
+export const lastChange = acrossShops<[], { at: bigint | null }>("SELECT MAX(last_at) AS at FROM shops");
 export const remove = change<[shop: number]>("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
 export const byAccount = query<[accountId: string, mode: Mode], NumberRow>(
   "SELECT shop FROM shops WHERE account_id = $1 AND mode = $2",

@@ -1,3 +1,4 @@
+import type { Migration } from "../applied-migrations.ts";
 import { accountSchema } from "./initial/accounts.ts";
 import { eventSchema } from "./initial/events.ts";
 import { limitSchema } from "./initial/limits.ts";
@@ -5,7 +6,6 @@ import { requestSchema } from "./initial/requests.ts";
 import { shopSchema } from "./initial/shops.ts";
 import { usageSchema } from "./initial/usage.ts";
 import { webhookSchema } from "./initial/webhooks.ts";
-import type { Migration } from "./migration.ts";
 
 const parts: readonly Migration[] = [
   accountSchema,

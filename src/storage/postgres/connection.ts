@@ -1,8 +1,8 @@
 import { type ReservedSQL, SQL } from "bun";
-import { StorageUnusable } from "../errors.ts";
+import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import type { Command, Row, SqlParameter, Values } from "../statement.ts";
 import type { Host, PostgresAddress } from "./address.ts";
-import { NoConnection } from "./errors.ts";
+import { cannotOpen, NoConnection } from "./errors.ts";
 import { watchForSilence, withSilenceLimit } from "./silence.ts";
 
 /** How long connecting may take, in milliseconds. */
@@ -231,4 +231,20 @@ function requireUsableEncoding(encoding: string | undefined): void {
   throw new StorageUnusable(
     `The database has the encoding ${encoding}. Make one with UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`,
   );
+}
+
+/** Runs the work on a connection, which it closes. Rejects with `StorageUnusable` or `StorageUnavailable`. */
+export async function withConnection<T>(
+  options: ConnectionOptions,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  let connection: Connection | undefined;
+  try {
+    connection = await Connection.open(options);
+    return await work(connection);
+  } catch (error) {
+    throw error instanceof StorageUnavailable ? error : cannotOpen(options.address.shown, error);
+  } finally {
+    connection?.close();
+  }
 }

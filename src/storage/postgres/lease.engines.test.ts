@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
 import { eventually } from "../../../test/harness/program.ts";
+import { migrations } from "../../app/schema.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 
@@ -14,7 +15,7 @@ describe.skipIf(postgresMissing !== undefined)("the lease of the leader", () => 
   afterAll(() => server.remove());
 
   test("is held by one of many processes, and passes to another when that one stops renewing it", async () => {
-    const storages = await Promise.all(Array.from({ length: 5 }, () => openPostgres(address)));
+    const storages = await Promise.all(Array.from({ length: 5 }, () => openPostgres(address, { migrations })));
     const leads = () => Promise.all(storages.map((storage) => storage.lead()));
     const first = await leads();
     expect(first.filter(Boolean)).toHaveLength(1);
@@ -32,7 +33,7 @@ describe.skipIf(postgresMissing !== undefined)("the lease of the leader", () => 
   });
 
   test("is held by nobody while the server is unreachable", async () => {
-    const storage = await openPostgres(address);
+    const storage = await openPostgres(address, { migrations });
     await eventually(() => storage.lead());
     await server.stop("at once");
     const failure = async () => {

@@ -8,11 +8,12 @@ import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-
 import { eventually } from "../../../test/harness/program.ts";
 import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
 import { isLongRun } from "../../../test/harness/test-length.ts";
+import { migrations } from "../../app/schema.ts";
 import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import { change, query, type Row } from "../statement.ts";
-import type { Storage } from "../storage.ts";
+import type { Storage, StorageObserver } from "../storage.ts";
 import { afterCommit, all, type Change, first } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
@@ -154,8 +155,8 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     shared ??= await SharedPostgres.start();
     return shared.server.url(await shared.newDatabase());
   }
-  async function open(url: string): Promise<PostgresStorage> {
-    const store = await openPostgres(parsePostgresAddress(url) as PostgresAddress);
+  async function open(url: string, observer?: StorageObserver): Promise<PostgresStorage> {
+    const store = await openPostgres(parsePostgresAddress(url) as PostgresAddress, { migrations, observer });
     stores.push(store);
     await store.write(() => all(addShops));
     return store;

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Authority, canCertify } from "../../../test/harness/certificates.ts";
+import { giveToServer, PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { migrations } from "../../app/schema.ts";
+import type { Migration } from "../applied-migrations.ts";
 import { StorageUnusable } from "../errors.ts";
-import type { Migration } from "../migrations/migration.ts";
-import { migrations } from "../migrations.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { type OpeningOptions, openPostgres } from "./opening.ts";
@@ -20,8 +24,9 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
   });
 
   const addressOf = (name: string) => parsePostgresAddress(server.url(name)) as PostgresAddress;
-  const open = async (options: OpeningOptions = {}) => (await openPostgres(addressOf(database), options)).close();
-  const refusal = (options?: OpeningOptions, opening = open(options)) =>
+  const open = async (options: Partial<OpeningOptions> = {}) =>
+    (await openPostgres(addressOf(database), { migrations, ...options })).close();
+  const refusal = (options?: Partial<OpeningOptions>, opening = open(options)) =>
     opening.then(
       () => "opened",
       (error: unknown) => (error instanceof StorageUnusable ? error.message : error),
@@ -97,7 +102,7 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
   });
 
   test("fails at once if it does not exist or refuses the login", async () => {
-    const nowhere = openPostgres(addressOf("nowhere"));
+    const nowhere = openPostgres(addressOf("nowhere"), { migrations });
     expect(
       await refusal(
         {},
@@ -108,15 +113,43 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     expect(
       await refusal(
         {},
-        openPostgres(unknownRole).then(() => {}),
+        openPostgres(unknownRole, { migrations }).then(() => {}),
       ),
     ).toContain('role "unknown_role" does not exist');
   });
 
+  test.skipIf(!canCertify)(
+    "is not used if its certificate is not trusted but must be, whatever the environment says",
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "petstore-postgres-tls-"));
+      const { cert, key } = await (await Authority.make(folder)).certify("IP:127.0.0.1");
+      giveToServer(folder);
+      const encrypted = await PostgresServer.start(["ssl=on", `ssl_cert_file=${cert}`, `ssl_key_file=${key}`]);
+      const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+      const opened = (mode: string) => {
+        const address = parsePostgresAddress(`${encrypted.url()}?sslmode=${mode}`) as PostgresAddress;
+        return refusal(
+          {},
+          openPostgres(address, { migrations }).then((storage) => storage.close()),
+        );
+      };
+      try {
+        process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
+        expect(await opened("require")).toBe("opened");
+        for (const mode of ["verify-ca", "verify-full"]) expect(await opened(mode)).toContain("certificate");
+      } finally {
+        if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+        else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before;
+        await encrypted.remove();
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+
   test("is refused if the encoding of the database lacks characters", async () => {
     const latin = `latin_${database}`;
     await server.run(`CREATE DATABASE ${latin} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`);
-    const opening = openPostgres(addressOf(latin)).then((storage) => storage.close());
+    const opening = openPostgres(addressOf(latin), { migrations }).then((storage) => storage.close());
     expect(await refusal({}, opening)).toBe(
       "The database has the encoding LATIN1. Make one with UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.",
     );
@@ -126,7 +159,7 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     const stop = new AbortController();
     const address = { ...addressOf(database), hosts: [{ name: "127.0.0.1", port: 1 }] };
     const observer = { committed() {}, failed() {}, fatal() {}, postponed: () => stop.abort() };
-    const opening = openPostgres(address, { stop: stop.signal, observer });
+    const opening = openPostgres(address, { migrations, stop: stop.signal, observer });
     expect(
       await refusal(
         {},
@@ -139,7 +172,7 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     await server.run(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
     const stop = new AbortController();
     const observer = { committed() {}, failed() {}, fatal() {}, postponed: () => stop.abort() };
-    expect(await refusal({ stop: stop.signal, observer })).toBe(
+    expect(await refusal({ migrations, stop: stop.signal, observer })).toBe(
       `The store in ${addressOf(database).shown} cannot be opened: 127.0.0.1:${server.port} takes no writes.`,
     );
   });

@@ -1,8 +1,7 @@
 import { type Payer, turns } from "../../timing/turns.ts";
-import { AccountChanges, type AccountListener, readAccountChanges } from "../account-changes.ts";
 import { StorageUnavailable } from "../errors.ts";
 import type { Command, QueryStatement, Row, Values } from "../statement.ts";
-import type { Storage, StorageObserver } from "../storage.ts";
+import type { Followed, Storage, StorageObserver } from "../storage.ts";
 import {
   type Change,
   type KnownStep,
@@ -42,15 +41,15 @@ const STEP_DEADLINE = 10_000;
 const APPEND_LOCK_TIMEOUT = 250;
 /** The same for a statement of a larger transaction, which has a connection while it runs. */
 const STEP_LOCK_TIMEOUT = 500;
-/** How often to check which accounts have changed, in milliseconds. */
-const ACCOUNT_CHANGE_POLL = 250;
+/** How often to look for changes that this process follows, in milliseconds. */
+const CHANGE_POLL = 250;
 /** All processes know of a committed change after this time, in milliseconds. */
-const ACCESS_CHANGES_PROPAGATED = 1_000;
+const CHANGES_PROPAGATED = 1_000;
 
 /**
  * The PostgreSQL engine. Look-ups by key and pages share a connection and statements. Other reads, which may take longer,
- * share another connection, on which each shop has one step at a time. Appends share commits. Other transactions use one
- * connection each.
+ * share another connection, on which each shop has one step at a time. Appends share commits, also with what follows them.
+ * Other transactions use one connection each.
  */
 export class PostgresStorage implements Storage {
   readonly readsSynchronously = false;
@@ -73,7 +72,7 @@ export class PostgresStorage implements Storage {
   readonly #lease = new Lease((statement, parameters) => this.#change(statement, parameters));
   /** The connections of streams. */
   readonly #streaming = new Set<Connection>();
-  readonly #accountChanges = new AccountChanges();
+  #followed: Followed | undefined;
   readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
   /** When the last check with a response began, by the monotonic clock. */
@@ -96,7 +95,7 @@ export class PostgresStorage implements Storage {
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
     this.#appends = new AppendQueue({ slot: appends, committed, report: (error) => this.#report(error) });
     this.#transactions = new Transactions({ slots: writers, committed });
-    this.#poll = setInterval(() => void this.#checkAccountChanges(), ACCOUNT_CHANGE_POLL);
+    this.#poll = setInterval(() => void this.#readFollowed(), CHANGE_POLL);
     this.#poll.unref();
   }
 
@@ -147,8 +146,8 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  onOtherProcessChange(listener: AccountListener): void {
-    this.#accountChanges.listen(listener);
+  follow(followed: Followed): void {
+    this.#followed = followed;
   }
 
   onCommit(listener: () => void): void {
@@ -159,8 +158,8 @@ export class PostgresStorage implements Storage {
   settled(): void {}
 
   /** Each process checks four times a second. If the response is late, it takes any account as changed. */
-  async accessChangesPropagated(): Promise<void> {
-    await Bun.sleep(ACCESS_CHANGES_PROPAGATED);
+  async changesPropagated(): Promise<void> {
+    await Bun.sleep(CHANGES_PROPAGATED);
   }
 
   /** Other processes may write at any time. */
@@ -277,16 +276,16 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  /** Notifies the listeners of the accounts that have changed; of all if that is unknown. */
-  async #checkAccountChanges(): Promise<void> {
-    const changes = this.#accountChanges;
+  async #readFollowed(): Promise<void> {
+    const changes = this.#followed;
+    if (!changes) return;
     if (this.#isChecking) return changes.miss();
     this.#isChecking = true;
     const now = performance.now();
     try {
-      // While this process was stopped, an account may have been deleted completely.
-      if (now - this.#checkedAt > ACCESS_CHANGES_PROPAGATED) changes.miss();
-      changes.take(await this.#read(readAccountChanges, [changes.last]));
+      // While this process was stopped, what has changed may have been deleted completely.
+      if (now - this.#checkedAt > CHANGES_PROPAGATED) changes.miss();
+      changes.take(await this.#read(changes.statement, [changes.last]));
       this.#checkedAt = now;
     } catch {
       changes.miss();

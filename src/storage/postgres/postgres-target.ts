@@ -1,6 +1,5 @@
+import { MIGRATIONS_TABLE, type Migration } from "../applied-migrations.ts";
 import { CommitUnknown } from "../errors.ts";
-import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
-import type { Migration } from "../migrations/migration.ts";
 import { BATCH, columnList, type Table, type TargetStore } from "../move-tables.ts";
 import { type Command, jsonWithIntegersAsText, type Row } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
@@ -12,8 +11,8 @@ import { prepareSchema } from "./schema.ts";
 /** How long a statement may take, and how long the source store may take between two statements, in milliseconds. */
 const DEADLINE = 600_000;
 
-/** Tables that are not moved: the engine fills them itself, by migrations, triggers or its leader. */
-const notMoved: ReadonlySet<string> = new Set([MIGRATIONS_TABLE, "petstore_leader", "category_animals"]);
+/** Tables that are not moved: the engine fills them itself, by migrations or its leader. */
+const notMoved: ReadonlySet<string> = new Set([MIGRATIONS_TABLE, "petstore_leader"]);
 
 interface ColumnRow extends Row {
   table_name: string;
@@ -42,7 +41,7 @@ export class PostgresTarget implements TargetStore {
   /**
    * Creates the schema if there is none, and begins the transaction. Rejects with `StorageUnusable`.
    */
-  static async open(address: PostgresAddress, migrations?: readonly Migration[]): Promise<PostgresTarget> {
+  static async open(address: PostgresAddress, migrations: readonly Migration[]): Promise<PostgresTarget> {
     const { shown } = address;
     let connection: Connection | undefined;
     try {
@@ -126,17 +125,15 @@ export class PostgresTarget implements TargetStore {
   }
 
   #insertInto(table: Table): Command {
-    const known = this.#inserts.get(table);
-    if (known) return known;
-    const list = columnList(table.columns);
-    const typed = this.#columns
-      .filter(({ table_name }) => table_name === table.name)
-      .map(({ column_name, data_type }) => `"${column_name}" ${data_type}`);
-    const insert = {
-      sql: `INSERT INTO ${table.name} (${list}) SELECT ${list} FROM json_to_recordset($1::text::json) AS given (${typed.join(", ")})`,
-    };
-    this.#inserts.set(table, insert);
-    return insert;
+    return this.#inserts.getOrInsertComputed(table, ({ name, columns }) => {
+      const list = columnList(columns);
+      const typed = this.#columns
+        .filter(({ table_name }) => table_name === name)
+        .map(({ column_name, data_type }) => `"${column_name}" ${data_type}`);
+      return {
+        sql: `INSERT INTO ${name} (${list}) SELECT ${list} FROM json_to_recordset($1::text::json) AS given (${typed.join(", ")})`,
+      };
+    });
   }
 
   #sequenceOf(table: Table): string | undefined {

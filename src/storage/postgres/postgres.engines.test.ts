@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { storageConformance } from "../../../test/conformance/storage.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { migrations } from "../../app/schema.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 
@@ -15,6 +16,6 @@ describe.skipIf(postgresMissing !== undefined)("on a PostgreSQL server", () => {
 
   storageConformance("PostgresStorage", {
     newLocation: () => server.newDatabase(),
-    open: (database) => openPostgres(addressOf(database)),
+    open: (database) => openPostgres(addressOf(database), { migrations }),
   });
 });

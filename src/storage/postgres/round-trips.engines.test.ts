@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { migrations } from "../../app/schema.ts";
 import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
 import { andCommit, together } from "../combined-steps.ts";
@@ -40,7 +41,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     server = await PostgresServer.start();
     proxy = await DatabaseProxy.start(server.port);
     const url = server.url().replace(String(server.port), String(proxy.port));
-    storage = await openPostgres(parsePostgresAddress(url) as PostgresAddress);
+    storage = await openPostgres(parsePostgresAddress(url) as PostgresAddress, { migrations });
     await storage.write(() => all(addShop));
     // Connections are opened, and statements are prepared, on first use.
     for (let round = 0; round < 3; round++) {

@@ -1,13 +1,12 @@
-import { StorageUnusable } from "../errors.ts";
 import {
   digestOf,
   MIGRATIONS_TABLE,
+  type Migration,
   olderSchema,
   unreleasedSchema,
   versionOf,
-} from "../migrations/applied-migrations.ts";
-import type { Migration } from "../migrations/migration.ts";
-import { migrations as allMigrations } from "../migrations.ts";
+} from "../applied-migrations.ts";
+import { StorageUnusable } from "../errors.ts";
 import type { Command } from "../statement.ts";
 import { beginReadCommitted, commit, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
@@ -51,7 +50,7 @@ export interface SchemaOptions {
   readonly create: boolean;
   /** False if a store with an older schema is refused. */
   readonly mayMigrate: boolean;
-  readonly migrations?: readonly Migration[] | undefined;
+  readonly migrations: readonly Migration[];
 }
 
 /**
@@ -59,7 +58,7 @@ export interface SchemaOptions {
  * `StorageUnusable` or the errors of the driver.
  */
 export async function prepareSchema(connection: Connection, options: SchemaOptions): Promise<void> {
-  const { shown, create, mayMigrate, migrations = allMigrations } = options;
+  const { shown, create, mayMigrate, migrations } = options;
   const found = await schemaVersion(connection, shown, migrations);
   if (found === migrations.length) return;
   if (found === undefined && !create) throw new StorageUnusable(`There is no store in ${shown}.`);

@@ -2,20 +2,20 @@ import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { roomFault } from "../../files/room.ts";
-import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import {
   digestOf,
   MIGRATIONS_TABLE,
+  type Migration,
+  newerSchema,
   olderSchema,
   unreleasedSchema,
   versionOf,
-} from "../migrations/applied-migrations.ts";
-import type { Migration } from "../migrations/migration.ts";
-import { migrations as allMigrations } from "../migrations.ts";
+} from "../applied-migrations.ts";
+import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import { accessFault } from "./access.ts";
-import { createStore, emptyFile, requireNotEmpty } from "./creation.ts";
 import { requireNotMoved } from "./moved-mark.ts";
 import { writeStatistics } from "./statistics.ts";
+import { createStore, emptyFile, requireNotEmpty } from "./store-files.ts";
 
 /** Older releases of SQLite can corrupt a database in WAL mode. */
 const OLDEST_SQLITE = "3.51.3";
@@ -36,7 +36,7 @@ const createMigrationsTable = `CREATE TABLE ${MIGRATIONS_TABLE} (step INTEGER PR
 export function openDatabase(
   file: string,
   busyTimeout: number,
-  migrations: readonly Migration[] = allMigrations,
+  migrations: readonly Migration[],
   mayMigrate = true,
 ): Database {
   return open(file, { busyTimeout, create: () => bytesOfNewStore(migrations) }, (database) =>
@@ -45,7 +45,7 @@ export function openDatabase(
 }
 
 /** A new store in memory. */
-export function newDatabase(migrations: readonly Migration[] = allMigrations): Database {
+export function newDatabase(migrations: readonly Migration[]): Database {
   const database = new Database(":memory:", { strict: true, safeIntegers: true });
   migrate(database, ":memory:", migrations);
   return database;
@@ -68,7 +68,7 @@ function bytesOfNewStore(migrations: readonly Migration[]): Uint8Array {
  * Opens an existing store for exclusive use: no other process can have it open at the same time. Throws
  * `StorageUnusable`, also if its schema is older.
  */
-export function openExclusive(file: string, migrations: readonly Migration[] = allMigrations): Database {
+export function openExclusive(file: string, migrations: readonly Migration[]): Database {
   requireStore(file);
   return open(file, { busyTimeout: 0, isExclusive: true }, (database) =>
     prepareForWork(database, file, migrations, false),
@@ -231,9 +231,11 @@ export function schemaVersion(database: Database, file: string, migrations: read
   if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = ?1").get(MIGRATIONS_TABLE))
     throw unreleasedSchema(file);
   const applied = database.query<{ digest: string }, []>(`SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step`).all();
-  return versionOf(
+  const known = versionOf(
     applied.map(({ digest }) => digest),
     migrations,
     file,
   );
+  if (version > migrations.length) throw newerSchema(file, version, migrations.length); // as a running service does
+  return known;
 }

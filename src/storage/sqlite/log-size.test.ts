@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../../../test/harness/program.ts";
+import { migrations } from "../../app/schema.ts";
 import { change } from "../statement.ts";
 import { all } from "../transaction.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
@@ -19,7 +20,7 @@ const rename = change<[name: string]>("UPDATE pets SET name = $1 WHERE shop = 1 
 test("the write-ahead log shrinks after a large transaction", async () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-log-"));
   const file = join(folder, "petstore.db");
-  const storage = new SqliteStorage(file);
+  const storage = new SqliteStorage(file, migrations);
   const logSize = () => statSync(`${file}-wal`).size;
   await storage.write(() => all(addMany, "x".repeat(255)));
   expect(logSize()).toBeGreaterThan(20 * MB);

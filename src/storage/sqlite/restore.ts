@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { makeFolder, sync, unfinishedName } from "../../files/durable-files.ts";
+import type { Migration } from "../applied-migrations.ts";
 import { StorageUnusable } from "../errors.ts";
 import { endGeneration } from "../generation.ts";
 import { openWithoutMigrating } from "./database.ts";
@@ -13,15 +14,23 @@ export interface Restored {
   readonly replaced: string | undefined;
 }
 
+interface RestoreOptions {
+  readonly migrations: readonly Migration[];
+  readonly now: Date;
+  /** Throws an error to refuse a backup. */
+  readonly accept: (contents: Contents) => void;
+}
+
 /**
  * Replaces the store in `file` with a copy of a backup, which gets a new generation. The store must not be in use. The
  * previous store is renamed, together with its write-ahead log: SQLite would apply an old log to the copy and damage it.
  * A crash leaves the old store, the new one, or neither under the name `file`; in the last case both exist under other
- * names, and the restore can be repeated. `accept` throws an error to refuse a backup. Throws `StorageUnusable`; then no
+ * names, and the restore can be repeated. Throws `StorageUnusable`; then no
  * store was deleted, only copies of killed restores, but the previous store may have its new name.
  */
-export function restoreSqlite(backup: string, file: string, now: Date, accept: (contents: Contents) => void): Restored {
-  const contents = verifyBackup(backup);
+export function restoreSqlite(backup: string, file: string, options: RestoreOptions): Restored {
+  const { migrations, now, accept } = options;
+  const contents = verifyBackup(backup, migrations);
   accept(contents);
   const unfinished = unfinishedName(file);
   const aside = `${file}.replaced-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
@@ -34,7 +43,7 @@ export function restoreSqlite(backup: string, file: string, now: Date, accept: (
     database.run(endGeneration.sql);
     database.close();
     sync(unfinished);
-    verifySqlite(unfinished);
+    verifySqlite(unfinished, migrations);
     const replaced = setAside(file, aside);
     renameSync(unfinished, file);
     sync(dirname(file));

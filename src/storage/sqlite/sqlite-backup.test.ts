@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { migrations } from "../../app/schema.ts";
 import { StorageUnusable } from "../errors.ts";
 import { change, query, type Row } from "../statement.ts";
 import { all, first } from "../transaction.ts";
@@ -25,7 +26,7 @@ const countPets = query<[name: string], CountRow>("SELECT count(*) AS figure FRO
 
 /** The numbers of lefts and rights in a copy, which must be a usable store. */
 async function pairsIn(copy: string): Promise<[number, number]> {
-  const opened = new SqliteStorage(copy);
+  const opened = new SqliteStorage(copy, migrations);
   const count = (name: string) => Number((opened.read(first(countPets, name)) as CountRow).figure);
   const pairs: [number, number] = [count("left"), count("right")];
   await opened.close();
@@ -43,7 +44,7 @@ describe("a backup", () => {
     file = join(place, "data", "petstore.db");
     target = join(place, "copies", "backup.db");
     mkdirSync(join(place, "copies"));
-    storage = new SqliteStorage(file);
+    storage = new SqliteStorage(file, migrations);
   });
   afterEach(() => storage.close());
 
@@ -58,17 +59,18 @@ describe("a backup", () => {
       [
         process.execPath,
         "-e",
-        "(await import(process.env.SOURCE)).backupSqlite(process.env.STORE, process.env.TARGET)",
+        `const { migrations } = await import(process.env.SOURCE + "/../../app/schema.ts");
+        (await import(process.env.SOURCE + "/backup.ts")).backupSqlite(process.env.STORE, process.env.TARGET, migrations)`,
       ],
       {
-        env: { ...process.env, SOURCE: join(import.meta.dir, "backup.ts"), STORE: file, TARGET: copy },
+        env: { ...process.env, SOURCE: import.meta.dir, STORE: file, TARGET: copy },
         stderr: "ignore",
       },
     );
 
   test("contains everything, and can be used as a store", async () => {
     await addPair();
-    backupSqlite(file, target);
+    backupSqlite(file, target, migrations);
     expect(readdirSync(join(place, "copies")).toSorted()).toEqual(["backup.db", "backup.db.sha256"]);
     expect(await pairsIn(target)).toEqual([1, 1]);
   });
@@ -96,7 +98,7 @@ describe("a backup", () => {
   test("overwrites no file", async () => {
     await addPair();
     writeFileSync(target, "the only photograph of my dog");
-    expect(() => backupSqlite(file, target)).toThrow(
+    expect(() => backupSqlite(file, target, migrations)).toThrow(
       new StorageUnusable(`${target} exists already; a backup overwrites nothing.`),
     );
     expect(readFileSync(target, "utf8")).toBe("the only photograph of my dog");
@@ -104,7 +106,7 @@ describe("a backup", () => {
 
   test("is not written through a link whose target is missing", () => {
     symlinkSync("elsewhere.db", target);
-    expect(() => backupSqlite(file, target)).toThrow(`${target} exists already`);
+    expect(() => backupSqlite(file, target, migrations)).toThrow(`${target} exists already`);
     expect(readdirSync(join(place, "copies"))).toEqual(["backup.db"]);
   });
 
@@ -115,13 +117,13 @@ describe("a backup", () => {
     const statuses = await Promise.all(backups.map(({ exited }) => exited));
     expect(statuses.filter((status) => status === 0)).toHaveLength(1);
     expect(readdirSync(join(place, "copies")).toSorted()).toEqual(["backup.db", "backup.db.sha256"]);
-    expect(() => verifyBackup(target)).not.toThrow(); // the checksum is that of the one that got the name
+    expect(() => verifyBackup(target, migrations)).not.toThrow(); // the checksum is that of the one that got the name
   });
 
   test("succeeds beside the unfinished file of a killed process with the same id", async () => {
     await addPair();
     writeFileSync(`${target}.unfinished-${process.pid}`, "half of a backup");
-    backupSqlite(file, target);
+    backupSqlite(file, target, migrations);
     expect(await pairsIn(target)).toEqual([1, 1]);
   });
 
@@ -131,17 +133,17 @@ describe("a backup", () => {
     await storage.close();
     const bytes = readFileSync(file);
     writeFileSync(file, Buffer.concat([bytes.subarray(0, bytes.length / 2), Buffer.alloc(bytes.length / 2, 7)]));
-    expect(() => backupSqlite(file, target)).toThrow(StorageUnusable);
-    expect(() => backupSqlite(file, target)).toThrow(`The backup to ${target} failed: `);
+    expect(() => backupSqlite(file, target, migrations)).toThrow(StorageUnusable);
+    expect(() => backupSqlite(file, target, migrations)).toThrow(`The backup to ${target} failed: `);
     expect(readdirSync(join(place, "copies"))).toEqual([]);
   });
 
   test("is restored without the copies of restores that were killed", async () => {
     await addPair();
-    backupSqlite(file, target);
+    backupSqlite(file, target, migrations);
     await storage.close();
     writeFileSync(`${file}.unfinished-7`, "half of a copy");
-    const { replaced = "" } = restoreSqlite(target, file, new Date(), () => {});
+    const { replaced = "" } = restoreSqlite(target, file, { migrations, now: new Date(), accept: () => {} });
     const stores = readdirSync(join(place, "data")).filter((name) => !/-(wal|shm)$/.test(name));
     expect(stores.toSorted()).toEqual(["petstore.db", basename(replaced)]);
     expect(await pairsIn(file)).toEqual([1, 1]);
@@ -151,28 +153,30 @@ describe("a backup", () => {
     await addPair();
     await storage.close();
     const copy = `${file}.unfinished-7`;
-    backupSqlite(file, copy);
+    backupSqlite(file, copy, migrations);
     rmSync(file);
-    restoreSqlite(copy, file, new Date(), () => {});
+    restoreSqlite(copy, file, { migrations, now: new Date(), accept: () => {} });
     expect(await pairsIn(file)).toEqual([1, 1]);
   });
 
   test("says that its file cannot be created", () => {
     const long = join(place, "copies", "x".repeat(250)); // the unfinished file has a longer name
-    expect(() => backupSqlite(file, long)).toThrow(StorageUnusable);
-    expect(() => backupSqlite(file, long)).toThrow(`The backup to ${long} failed: `);
+    expect(() => backupSqlite(file, long, migrations)).toThrow(StorageUnusable);
+    expect(() => backupSqlite(file, long, migrations)).toThrow(`The backup to ${long} failed: `);
   });
 
   test("is refused for a folder that does not exist", () => {
     const nowhere = join(place, "nowhere", "backup.db");
-    expect(() => backupSqlite(file, nowhere)).toThrow(
+    expect(() => backupSqlite(file, nowhere, migrations)).toThrow(
       new StorageUnusable(`The folder ${join(place, "nowhere")} does not exist.`),
     );
   });
 
   test("is refused for a store that does not exist, and creates none", () => {
     const missing = join(place, "missing.db");
-    expect(() => backupSqlite(missing, target)).toThrow(new StorageUnusable(`There is no store at ${missing}.`));
+    expect(() => backupSqlite(missing, target, migrations)).toThrow(
+      new StorageUnusable(`There is no store at ${missing}.`),
+    );
     expect(readdirSync(place).toSorted()).toEqual(["copies", "data"]);
   });
 
@@ -181,6 +185,6 @@ describe("a backup", () => {
     const other = new Database(foreign);
     other.run("CREATE TABLE bookmarks (address TEXT)");
     other.close();
-    expect(() => backupSqlite(foreign, target)).toThrow(`${foreign} is a database of another program.`);
+    expect(() => backupSqlite(foreign, target, migrations)).toThrow(`${foreign} is a database of another program.`);
   });
 });

@@ -4,8 +4,8 @@ import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, symlinkSync 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { failureOf } from "../../../test/harness/failure-of.ts";
+import { migrations } from "../../app/schema.ts";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
-import { migrations } from "../migrations.ts";
 import { change, query, type Row } from "../statement.ts";
 import { all, first } from "../transaction.ts";
 import { Connection } from "./connection.ts";
@@ -31,7 +31,7 @@ let postponed: Error[];
 let fatalErrors: Error[];
 
 const open = (name = file) => {
-  storage = new SqliteStorage(name, {
+  storage = new SqliteStorage(name, migrations, {
     committed: () => {},
     failed: (cause) => causes.push(cause),
     postponed: (_, error) => postponed.push(error),
@@ -131,7 +131,7 @@ describe("files that were moved or deleted", () => {
     renameSync(file, linked);
     const link = `${file}.link`;
     symlinkSync(linked, link);
-    await new SqliteStorage(file).close();
+    await new SqliteStorage(file, migrations).close();
     open(link);
     await add("Rex");
     rmSync(link);
@@ -182,12 +182,13 @@ describe("the write-ahead log", () => {
 
   test("grows if it cannot be copied because the disk is full, is reported, and is copied later", async () => {
     const failing = failingCheckpoints("SQLITE_FULL");
+    const now = performance.now();
+    const clock = spyOn(performance, "now").mockReturnValue(now); // a second later it is tried again
     await addLong(110);
     expect([failing.tried, postponed.length, causes]).toEqual([1, 1, ["SQLITE_FULL"]]);
     expect(pages()).toBeGreaterThan(1_000);
     failing.end();
-    const now = performance.now();
-    const clock = spyOn(performance, "now").mockImplementation(() => now + 1_001);
+    clock.mockReturnValue(now + 1_001);
     await addLong(1);
     clock.mockRestore();
     await addLong(1);

@@ -11,19 +11,20 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { migrations } from "../../app/schema.ts";
+import { linkTarget } from "../../files/durable-files.ts";
+import type { Migration } from "../applied-migrations.ts";
 import { StorageUnusable } from "../errors.ts";
-import type { Migration } from "../migrations/migration.ts";
-import { migrations } from "../migrations.ts";
 import { query } from "../statement.ts";
 import { silentObserver } from "../storage.ts";
 import { first } from "../transaction.ts";
-import { createStore } from "./creation.ts";
 import { openDatabase } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
 import { openSqlite } from "./opening.ts";
 import { SqliteSource } from "./sqlite-source.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
+import { createStore } from "./store-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-opening-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -122,14 +123,23 @@ test.each([
   expect(refusal()).toMatch(/never released.*`petstore export`.*`petstore import`/);
 });
 
+test("a store whose schema is newer by `user_version` alone is refused, as it ends a running service", () => {
+  openOnce();
+  const database = new Database(file);
+  database.run(`PRAGMA user_version = ${migrations.length + 1}`);
+  database.close();
+  expect(refusal()).toMatch(/newer release: its schema is 2, this release knows 1/);
+});
+
 describe("concurrent opening", () => {
   const script = `
     const { openSqlite } = await import(process.env.SOURCE + "/opening.ts");
+    const { migrations } = await import(process.env.SOURCE + "/../../app/schema.ts");
     const { all } = await import(process.env.SOURCE + "/../transaction.ts");
   const { change, query } = await import(process.env.SOURCE + "/../statement.ts");
     console.log("ready");
     for await (const line of console) break;
-    const storage = await openSqlite(process.env.STORE);
+    const storage = await openSqlite(process.env.STORE, { migrations });
     await storage.write(() => all(change<[name: string]>("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1"), "Rex"));
     await storage.close();
   `;
@@ -150,7 +160,7 @@ describe("concurrent opening", () => {
     }
     const complaints = await Promise.all(processes.map(({ stderr }) => new Response(stderr).text()));
     expect(complaints).toEqual(Array(6).fill(""));
-    const storage = new SqliteStorage(file);
+    const storage = new SqliteStorage(file, migrations);
     expect(storage.read(first(query("SELECT count(*) AS figure FROM pets")))).toEqual({ figure: 6n });
     await storage.close();
   });
@@ -160,7 +170,10 @@ describe("opening a store that another process has locked", () => {
   test("waits for the lock, does other work during the wait, and reports once that it waits", async () => {
     const other = lockStore();
     const postponed: string[] = [];
-    const opening = openSqlite(file, { observer: { ...silentObserver, postponed: (work) => postponed.push(work) } });
+    const opening = openSqlite(file, {
+      migrations,
+      observer: { ...silentObserver, postponed: (work) => postponed.push(work) },
+    });
     for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
     other.close();
     await (await opening).close();
@@ -170,7 +183,9 @@ describe("opening a store that another process has locked", () => {
   test("ends the wait when it is stopped", async () => {
     const other = lockStore();
     const stop = new AbortController();
-    const opening = openSqlite(file, { stop: stop.signal }).catch((error: StorageUnusable) => error.message);
+    const opening = openSqlite(file, { migrations, stop: stop.signal }).catch(
+      (error: StorageUnusable) => error.message,
+    );
     stop.abort();
     expect(await opening).toBe(`The store at ${file} cannot be opened: database is locked.`);
     other.close();
@@ -180,7 +195,7 @@ describe("opening a store that another process has locked", () => {
     const other = lockStore();
     const now = performance.now();
     const clock = spyOn(performance, "now").mockImplementation(() => now);
-    const opening = openSqlite(file).catch((error: unknown) => error);
+    const opening = openSqlite(file, { migrations }).catch((error: unknown) => error);
     clock.mockImplementation(() => now + 10_001);
     expect(await opening).toBeInstanceOf(StorageUnusable);
     clock.mockRestore();
@@ -275,9 +290,23 @@ describe("a store is refused with a reason", () => {
 });
 
 test("a folder that is created for the store is readable by its owner only", async () => {
-  const storage = new SqliteStorage(file);
+  const storage = new SqliteStorage(file, migrations);
   await storage.close();
   expect((await Bun.file(join(file, "..")).stat()).mode & 0o777).toBe(0o700);
+});
+
+test.skipIf(!existsSync("/proc/self/fd"))("temporary files lie beside the store, whose disk has room for them", () => {
+  const database = openDatabase(file, 1, migrations);
+  const sorted = database.query(`
+    WITH RECURSIVE many (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many WHERE n < 100000)
+    SELECT printf('%0200d', n) AS text FROM many ORDER BY text DESC`);
+  const rows = sorted.iterate();
+  rows.next(); // the sort, which is larger than the cache, now has a file without a name
+  const open = readdirSync("/proc/self/fd").flatMap((descriptor) => linkTarget(`/proc/self/fd/${descriptor}`) ?? []);
+  const temporary = open.filter((path) => path.endsWith(" (deleted)"));
+  rows.return?.();
+  database.close();
+  expect(temporary.map(dirname)).toContain(dirname(file));
 });
 
 describe("a new store", () => {

@@ -1,15 +1,11 @@
 import type { Database } from "bun:sqlite";
+import { MIGRATIONS_TABLE, type Migration } from "../applied-migrations.ts";
 import { StorageUnusable } from "../errors.ts";
-import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
-import type { Migration } from "../migrations/migration.ts";
 import { BATCH, columnList, type Table, type TableStore } from "../move-tables.ts";
 import type { IdRow, Row } from "../statement.ts";
 import { Connection } from "./connection.ts";
 import { isBusy, newDatabase, openExclusive, storeInUse } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
-
-/** Tables that are not moved: the target has none, or fills them itself, by triggers and migrations. */
-const notMoved: ReadonlySet<string> = new Set(["category_animals", "limit_windows", MIGRATIONS_TABLE]);
 
 interface TableRow extends Row {
   name: string;
@@ -29,7 +25,7 @@ export class SqliteSource implements TableStore {
   readonly #connection: Connection;
 
   /** Opens the store in `file`. Throws `StorageUnusable`, for example if another process has it open. */
-  static open(file: string, migrations?: readonly Migration[]): SqliteSource {
+  static open(file: string, migrations: readonly Migration[]): SqliteSource {
     try {
       return new SqliteSource(file, openExclusive(file, migrations));
     } catch (error) {
@@ -39,7 +35,7 @@ export class SqliteSource implements TableStore {
   }
 
   /** A new store in memory. */
-  static newInMemory(migrations?: readonly Migration[]): SqliteSource {
+  static newInMemory(migrations: readonly Migration[]): SqliteSource {
     return new SqliteSource("memory", newDatabase(migrations));
   }
 
@@ -51,7 +47,7 @@ export class SqliteSource implements TableStore {
   tables(): Table[] {
     const rows = this.#connection.all(readTables, []) as TableRow[];
     return rows
-      .filter(({ name }) => !notMoved.has(name))
+      .filter(({ name }) => name !== MIGRATIONS_TABLE) // the target fills it itself
       .map(({ name, columns }) => ({ name, columns: JSON.parse(columns) as string[] }));
   }
 

@@ -1,12 +1,9 @@
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { type Payer, turns } from "../../timing/turns.ts";
-import { AccountChanges, type AccountListener, readAccountChanges } from "../account-changes.ts";
+import { type Migration, newerSchema } from "../applied-migrations.ts";
 import { StorageUnavailable } from "../errors.ts";
-import { newerSchema } from "../migrations/applied-migrations.ts";
-import type { Migration } from "../migrations/migration.ts";
-import { migrations as allMigrations } from "../migrations.ts";
 import type { ChangeStatement, Command, QueryStatement, Row, Values } from "../statement.ts";
-import { type Storage, type StorageObserver, silentObserver } from "../storage.ts";
+import { type Followed, type Storage, type StorageObserver, silentObserver } from "../storage.ts";
 import { all, type Change, type KnownSteps, type Read, type StoreStep } from "../transaction.ts";
 import { beginImmediate, Connection, TurnRead } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, openWithoutMigrating, sqliteCode } from "./database.ts";
@@ -47,7 +44,7 @@ export class SqliteStorage implements Storage {
   readonly #turnRead: TurnRead;
   readonly #writes: GroupCommit;
   readonly #checkpoints: Checkpoints;
-  readonly #accountChanges = new AccountChanges();
+  #followed: Followed | undefined;
   readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
   /** True once writes are refused, because the store is being closed. */
@@ -62,8 +59,8 @@ export class SqliteStorage implements Storage {
   /** Opens the store at a path, which may be a link to its file. Throws `StorageUnusable`, such as if it is locked. */
   constructor(
     givenPath: string,
+    migrations: readonly Migration[],
     observer: StorageObserver = silentObserver,
-    migrations: readonly Migration[] = allMigrations,
     mayMigrate = true,
   ) {
     const file = realStoreFile(givenPath);
@@ -99,7 +96,6 @@ export class SqliteStorage implements Storage {
       syncFailed: (error) => this.#fail(new StorageUnavailable(error.message, { cause: error })),
     });
     this.#dataVersion = this.#readDataVersion();
-    this.#readAccountChanges();
     this.#poll = setInterval(() => this.#pollOtherProcesses(), OTHER_PROCESSES_POLL);
     this.#poll.unref();
   }
@@ -120,8 +116,9 @@ export class SqliteStorage implements Storage {
     return this.#writes.add(body, payer);
   }
 
-  onOtherProcessChange(listener: AccountListener): void {
-    this.#accountChanges.listen(listener);
+  follow(followed: Followed): void {
+    this.#followed = followed;
+    this.#readFollowed();
   }
 
   onCommit(listener: () => void): void {
@@ -134,7 +131,7 @@ export class SqliteStorage implements Storage {
   }
 
   /** Every process checks for changes before it uses its cache, so there is nothing to wait for. */
-  async accessChangesPropagated(): Promise<void> {}
+  async changesPropagated(): Promise<void> {}
 
   versionOf(shop: number): number | undefined {
     try {
@@ -180,7 +177,7 @@ export class SqliteStorage implements Storage {
         const step = next.value;
         if ("waitsFor" in step) return step.waitsFor.then((found) => this.#goOn(steps, payer, found));
         if ("pauses" in step) return turns.pause(payer).then(() => this.#goOn(steps, payer, undefined));
-        if ("afterCommit" in step) throw new TypeError("A read has no commit.");
+        if ("afterCommit" in step || "last" in step) throw new TypeError("A read has no commit.");
         this.#beginRead();
         next = steps.next(this.#query(step));
       }
@@ -237,11 +234,12 @@ export class SqliteStorage implements Storage {
     if (schema > this.#knownSchema) throw this.#fail(newerSchema(this.#file, schema, this.#knownSchema));
     this.#dataVersion = version;
     for (let index = 0; index < VERSIONS; index++) this.#raise(index);
-    this.#readAccountChanges();
+    this.#readFollowed();
   }
 
-  #readAccountChanges(): void {
-    this.#accountChanges.take(this.#connection.all(readAccountChanges, [this.#accountChanges.last]));
+  #readFollowed(): void {
+    const followed = this.#followed;
+    if (followed) followed.take(this.#connection.all(followed.statement, [followed.last]));
   }
 
   #raise(shop: number): void {

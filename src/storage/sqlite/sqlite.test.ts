@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { storageConformance } from "../../../test/conformance/storage.ts";
+import { migrations } from "../../app/schema.ts";
 import { StorageUnavailable } from "../errors.ts";
 import { change, query, type Row, raisesVersion } from "../statement.ts";
 import { afterCommit, all, first } from "../transaction.ts";
@@ -15,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let stores = 0;
 const newFile = () => join(folder, `${++stores}`, "petstore.db");
 
-storageConformance("SqliteStorage", { newLocation: newFile, open: (file) => new SqliteStorage(file) });
+storageConformance("SqliteStorage", { newLocation: newFile, open: (file) => new SqliteStorage(file, migrations) });
 
 interface CountRow extends Row {
   figure: bigint;
@@ -46,7 +47,7 @@ describe("SqliteStorage", () => {
   let causes: string[];
 
   const open = () => {
-    storage = new SqliteStorage(file, {
+    storage = new SqliteStorage(file, migrations, {
       committed: (_, transactions) => commits.push(transactions),
       failed: (cause) => causes.push(cause),
       postponed: (_, error) => postponed.push(error),
@@ -318,7 +319,7 @@ describe("SqliteStorage", () => {
       other.close();
       await written;
       await closed;
-      expect(new SqliteStorage(file).read(first(countPets))).toEqual({ figure: 1n });
+      expect(new SqliteStorage(file, migrations).read(first(countPets))).toEqual({ figure: 1n });
     });
   });
 
@@ -374,6 +375,7 @@ describe("SqliteStorage", () => {
 const fullDiskScript = `
   const { Database } = await import("bun:sqlite");
   const { SqliteStorage } = await import(process.env.SOURCE + "/sqlite-storage.ts");
+  const { migrations } = await import(process.env.SOURCE + "/../../app/schema.ts");
   const { all, first } = await import(process.env.SOURCE + "/../transaction.ts");
   const { change, query } = await import(process.env.SOURCE + "/../statement.ts");
   const addPet = change<[name: string]>("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1");
@@ -382,7 +384,7 @@ const fullDiskScript = `
   const ignore = () => {};
   const fatal = (error) => fatalErrors.push(error.message);
   const observer = { committed: ignore, failed: ignore, postponed: ignore, fatal };
-  const storage = new SqliteStorage(process.env.STORE, observer);
+  const storage = new SqliteStorage(process.env.STORE, migrations, observer);
   const add = () => storage.write(() => all(addPet, "x".repeat(2000)));
   const count = () => Number(storage.read(first(countPets)).figure);
   let acknowledged = 0;

@@ -17,7 +17,7 @@ interface IndexRow {
 
 const indexesByShop = `
   SELECT tables.name AS tableName, indexes.name AS indexName, indexes."unique" AS isUnique, indexes.partial AS isPartial,
-    indexes.origin = 'pk' AS isKey,
+    indexes.origin = 'pk' AND (SELECT wr FROM pragma_table_list(tables.name)) AS isKey,
     (SELECT count(*) FROM pragma_index_xinfo(indexes.name) WHERE key = 1) AS columns
   FROM sqlite_schema AS tables, pragma_index_list(tables.name) AS indexes
   WHERE tables.type = 'table'

@@ -1,8 +1,8 @@
 import { constants, Database } from "bun:sqlite";
 import { statSync } from "node:fs";
+import type { Migration } from "../applied-migrations.ts";
+import { readEnvironment } from "../environment.ts";
 import { StorageUnusable } from "../errors.ts";
-import { migrations } from "../migrations.ts";
-import { stateQueries } from "../store-state.ts";
 import { requireUnchanged } from "./backup-checksum.ts";
 import { requireOwnFile, schemaVersion } from "./database.ts";
 import { realStoreFile } from "./store-files.ts";
@@ -18,8 +18,8 @@ export interface Contents {
 }
 
 /** Verifies a backup: that it is as it was written, and what `verifySqlite` does. */
-export function verifyBackup(file: string): Contents {
-  const contents = verifySqlite(file); // first: its messages say more
+export function verifyBackup(file: string, migrations: readonly Migration[]): Contents {
+  const contents = verifySqlite(file, migrations); // first: its messages say more
   requireUnchanged(file);
   return contents;
 }
@@ -28,7 +28,7 @@ export function verifyBackup(file: string): Contents {
  * Verifies every page and index of a store that is not in use, such as a backup. Throws `StorageUnusable` if it is
  * damaged, or belongs to another program or a newer release. It writes nothing.
  */
-export function verifySqlite(file: string): Contents {
+export function verifySqlite(file: string, migrations: readonly Migration[]): Contents {
   let database: Database | undefined;
   try {
     requireFile(file);
@@ -42,7 +42,7 @@ export function verifySqlite(file: string): Contents {
     if (faults.length > 0) throw new StorageUnusable(`${file} is damaged: ${faults[0]}.`);
     const tables = column(database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
     const rows = tables.map((name) => [name, Number(column(database as Database, `SELECT count(*) FROM ${name}`)[0])]);
-    const [environment] = column(database, stateQueries.environment);
+    const [environment] = column(database, readEnvironment.sql);
     return {
       schema,
       rows: Object.fromEntries(rows) as Record<string, number>,

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { firstStart } from "../../../src/app/first-start.ts";
+import { migrations } from "../../../src/app/schema.ts";
 import { AccountStore } from "../../../src/domains/accounts/accounts.store.ts";
 import { KeyStore } from "../../../src/domains/keys/keys.store.ts";
 import { SqliteStorage } from "../../../src/storage/sqlite/sqlite-storage.ts";
@@ -12,7 +13,7 @@ import { development } from "../../harness/key-environments.ts";
 
 test("a service that gives keys of its store away", async () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-issued-"));
-  const storage = new SqliteStorage(join(folder, "petstore.db"));
+  const storage = new SqliteStorage(join(folder, "petstore.db"), migrations);
   const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, development)];
   const first = await firstStart(storage, accounts, keys);
   const second = await keys.issueKey(first?.record.accountId ?? "", "till", ["read"], 0);

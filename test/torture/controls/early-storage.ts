@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { migrations } from "../../../src/app/schema.ts";
 import { Connection } from "../../../src/storage/sqlite/connection.ts";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
 import { appendTogether } from "../../../src/storage/sqlite/run-group.ts";
@@ -23,7 +24,7 @@ export class EarlyStorage implements Storage {
   readonly #connection: Connection;
 
   constructor(file: string) {
-    this.#database = openDatabase(file, 20);
+    this.#database = openDatabase(file, 20, migrations);
     this.#connection = new Connection(this.#database);
   }
 
@@ -72,10 +73,10 @@ export class EarlyStorage implements Storage {
     return this.#connection.all(statement, parameters);
   }
 
-  onOtherProcessChange(): void {}
+  follow(): void {}
   onCommit(): void {}
   settled(): void {}
-  async accessChangesPropagated(): Promise<void> {}
+  async changesPropagated(): Promise<void> {}
   async scrub(): Promise<boolean> {
     return true;
   }

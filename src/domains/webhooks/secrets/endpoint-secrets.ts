@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { StorageUnusable } from "../../../storage/errors.ts";
 import { query } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
-import { type NewestSecrets, stateQueries } from "../../../storage/store-state.ts";
 import { all } from "../../../storage/transaction.ts";
 import { DAY_MS } from "../../../timing/clock.ts";
 import { existingSecretKeys, type SecretKeys } from "./secret-keys.ts";
@@ -64,8 +63,15 @@ export function endpointsWithoutKey(found: readonly NewestSecrets[], secretKeys:
   return lacking.reduce((sum, { endpoints }) => sum + Number(endpoints), 0);
 }
 
-/** The query is in `storage/`, because `doctor` runs it without opening the store. */
-const newestSecrets = query<[], NewestSecrets>(stateQueries.newestSecrets);
+/**
+ * The number of enabled endpoints for each newest secret. `newest` is the start of the column `secrets`, long enough for the
+ * version and the key id of the newest secret.
+ */
+export type NewestSecrets = { newest: string; endpoints: bigint };
+export const newestSecrets = query<[], NewestSecrets>(
+  `SELECT substr(secrets, 1, 48) AS newest, count(*) AS endpoints FROM webhook_endpoints
+   WHERE state = 'enabled' GROUP BY newest`,
+);
 
 /**
  * Rejects with `StorageUnusable` if enabled endpoints need a key that this process lacks: as the leader, it would send them

@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../applied-migrations.ts";
 
 /**
  * Accounts and API keys. An account with `deleted_at` is gone for clients; what is left of it is removed in the background.

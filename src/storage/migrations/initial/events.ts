@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../applied-migrations.ts";
 
 /**
  * The log of each shop: one row for each resource that a change has changed, with ids from 1 on without gaps.

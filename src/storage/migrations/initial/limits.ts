@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../applied-migrations.ts";
 
 /** Windows of shops. On PostgreSQL, several processes would save different ones. */
 export const limitSchema: Migration = {

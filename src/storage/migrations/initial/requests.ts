@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../applied-migrations.ts";
 
 /**
  * Records of requests. `number` counts the records of a shop, so the oldest can be found. Where `shop` is 0, the request

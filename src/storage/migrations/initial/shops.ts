@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../applied-migrations.ts";
 
 /**
  * Shops, and all that belongs to one. The shop comes first in every key and index, except in indexes for background

@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../applied-migrations.ts";
 
 /** The columns of the requests in each hour of a day, null without any. */
 const hoursOf = (type: string) => Array.from({ length: 24 }, (_, hour) => `h${hour} ${type},`).join(" ");

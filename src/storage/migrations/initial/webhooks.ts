@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../applied-migrations.ts";
 
 /**
  * Webhook endpoints of shops, by account and mode: they stay when the data of a sandbox is deleted. Tables

@@ -1,6 +1,7 @@
-import { together } from "./combined-steps.ts";
-import { change, type QueryStatement, type Row } from "./statement.ts";
-import { afterCommit, all, type Change } from "./transaction.ts";
+import { together } from "../../storage/combined-steps.ts";
+import { change, query, type Row } from "../../storage/statement.ts";
+import type { Followed } from "../../storage/storage.ts";
+import { afterCommit, all, type Change } from "../../storage/transaction.ts";
 
 // How processes learn which accounts have changed. Each change gets the next number, and the account keeps it. On
 // PostgreSQL, the number stays locked until the commit, so no smaller one appears later.
@@ -29,46 +30,39 @@ export function* noteAccountChange(accountId: string, changed: AccountListener):
 }
 
 /** The number of the last change, and the accounts that have changed after `$1`: at least one row. */
-export const readAccountChanges: QueryStatement<[after: bigint], ChangeRow> = {
+const changes = query<[after: bigint], ChangeRow>(
   // The order makes PostgreSQL use the index.
-  sql: `SELECT number, account_id FROM account_changes
-          LEFT JOIN (SELECT id AS account_id FROM accounts WHERE changed > $1 ORDER BY changed) AS changes ON TRUE`,
-  kind: "query",
-};
+  `SELECT number, account_id FROM account_changes
+   LEFT JOIN (SELECT id AS account_id FROM accounts WHERE changed > $1 ORDER BY changed) AS changes ON TRUE`,
+);
 
 /** Larger than any number: the last change is not known. */
 const UNKNOWN = 2n ** 63n - 1n;
 
 /** What a process knows of the changes of accounts. */
-export class AccountChanges {
-  readonly #listeners: AccountListener[] = [];
+export class AccountChanges implements Followed {
+  readonly statement = changes;
+  readonly #changed: AccountListener;
   #last = UNKNOWN;
 
-  /** The number of the last change that was read. */
+  constructor(changed: AccountListener) {
+    this.#changed = changed;
+  }
+
   get last(): bigint {
     return this.#last;
   }
 
-  listen(listener: AccountListener): void {
-    this.#listeners.push(listener);
-  }
-
-  /** Notifies the listeners of what `readAccountChanges` has returned for `last`. */
   take(rows: readonly Row[]): void {
     const number = rows[0]?.["number"] as bigint;
     // The number is smaller in a database that has lost its last commits.
-    if (number < this.#last) this.#notify();
-    else for (const { account_id } of rows as ChangeRow[]) if (account_id !== null) this.#notify(account_id);
+    if (number < this.#last) this.#changed();
+    else for (const { account_id } of rows as ChangeRow[]) if (account_id !== null) this.#changed(account_id);
     this.#last = number;
   }
 
-  /** Call it if changes may have been missed: any account may have changed, until the next `take` too. */
   miss(): void {
     this.#last = UNKNOWN;
-    this.#notify();
-  }
-
-  #notify(accountId?: string): void {
-    for (const listener of this.#listeners) listener(accountId);
+    this.#changed();
   }
 }

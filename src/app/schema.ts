@@ -1,5 +1,5 @@
-import { initial } from "./migrations/initial.ts";
-import type { Migration } from "./migrations/migration.ts";
+import type { Migration } from "../storage/applied-migrations.ts";
+import { initial } from "../storage/migrations/initial.ts";
 
 /** All migrations, in order. The version of a schema is the number of its applied migrations. */
 export const migrations: readonly Migration[] = [initial];

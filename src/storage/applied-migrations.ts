@@ -1,6 +1,14 @@
 import { CryptoHasher } from "bun";
-import { StorageUnusable } from "../errors.ts";
-import type { Migration } from "./migration.ts";
+import { StorageUnusable } from "./errors.ts";
+
+/** One change of the schema. Migrations never change after their release; new ones are added at the end. */
+export interface Migration {
+  readonly name: string;
+  /** The statements for SQLite. */
+  readonly sqlite: string;
+  /** The statements for PostgreSQL. Processes of the previous release use the new schema until they are replaced. */
+  readonly postgres: string;
+}
 
 /**
  * The table of the migrations that were applied to a store, by their digests. Each engine creates it. Its name and its

@@ -1,10 +1,10 @@
-import { change, query } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { type Change, first } from "../../storage/transaction.ts";
+import { change, query } from "./statement.ts";
+import type { Storage } from "./storage.ts";
+import { type Change, first } from "./transaction.ts";
 
 type EnvironmentRow = { environment: "production" | "other" };
 
-const readEnvironment = query<[], EnvironmentRow>("SELECT environment FROM store_environment");
+export const readEnvironment = query<[], EnvironmentRow>("SELECT environment FROM store_environment");
 // If two services create the first key at the same time, the record of the first one stays.
 const keepEnvironment = change<[environment: string], EnvironmentRow>(
   `INSERT INTO store_environment (only_row, environment) VALUES (1, $1)
