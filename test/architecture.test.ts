@@ -46,7 +46,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.handlers\.ts$/,
-    may: /^(contract\/|domains\/|storage\/(storage|transaction|pages)\.ts$)/,
+    may: /^(contract\/|domains\/|http\/interfaces\.ts$|timing\/|storage\/(storage|transaction|pages)\.ts$)/,
     because: "a handler uses its own operations, its own store and the steps of transactions",
   },
   {
@@ -111,7 +111,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^limits\//,
-    may: /^(limits\/|contract\/bans\.ts$|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
+    may: /^(limits\/|contract\/bans\.ts$|http\/interfaces\.ts$|storage\/(storage|statement|owned-table|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
     because: "the limiter implements an interface of http, and uses the interface of the storage",
   },
   { of: /^collections\//, may: /^collections\//, because: "a map knows no part that uses it" },

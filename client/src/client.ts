@@ -151,8 +151,6 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
             );
           if (!error) {
             log("debug");
-            // The minute or ban for which the shop's gate waits may be over.
-            if (operation === "fastForwardSandbox") gates.delete("");
             return withResponse(body, info);
           }
           const { status, code, retryAfter } = error;

@@ -307,6 +307,7 @@ export const successes: Readonly<
           },
           mode: { enum: ["live", "test"], type: "string" },
           expiresIn: { type: "integer", minimum: 60, maximum: 315360000 },
+          limitPerMinute: { type: "integer", minimum: 1, maximum: 2147483647 },
         },
         additionalProperties: false,
       },
@@ -366,7 +367,7 @@ export const successes: Readonly<
           types: {
             type: "array",
             minItems: 1,
-            maxItems: 23,
+            maxItems: 24,
             items: {
               enum: [
                 "*",
@@ -385,6 +386,7 @@ export const successes: Readonly<
                 "order.updated",
                 "shop.updated",
                 "key.created",
+                "key.updated",
                 "key.rotated",
                 "key.revoked",
                 "key.banned",
@@ -556,6 +558,21 @@ export const successes: Readonly<
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
     body: '{"id":1,"petId":1,"reference":"receipt 2026-117","status":"returned","placedAt":"2026-11-21T12:00:00.000Z","expiresAt":"2026-11-21T12:15:00.000Z","price":{"amount":24900,"currency":"EUR"},"seller":"Maria","confirmedBy":{"keyId":"key_5fQ0c2mN8xWbT1Lz","name":"till"},"petName":"Rex","categoryId":1,"confirmedAt":"2026-11-21T12:05:00.000Z","returnedAt":"2026-11-28T09:30:00.000Z"}',
   },
+  updateKey: {
+    method: "PATCH",
+    path: "/keys/*",
+    status: 200,
+    headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
+    body: '{"id":"key_5fQ0c2mN8xWbT1Lz","name":"till","mode":"test","hint":"psk_test_00…9fQ2","scopes":["read","write"],"createdAt":"2026-11-21T12:00:00.000Z","limitPerMinute":30}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        properties: { limitPerMinute: { type: ["integer", "null"], minimum: 1, maximum: 2147483647 } },
+        additionalProperties: false,
+      },
+    },
+  },
   rotateKey: {
     method: "POST",
     path: "/keys/*/rotate",
@@ -600,7 +617,7 @@ export const successes: Readonly<
           types: {
             type: "array",
             minItems: 1,
-            maxItems: 23,
+            maxItems: 24,
             items: {
               enum: [
                 "*",
@@ -619,6 +636,7 @@ export const successes: Readonly<
                 "order.updated",
                 "shop.updated",
                 "key.created",
+                "key.updated",
                 "key.rotated",
                 "key.revoked",
                 "key.banned",
@@ -860,6 +878,11 @@ export const failures: Readonly<Record<string, Example>> = {
     headers: { "Content-Type": "application/json" },
     body: '{"code":"lifetime_exceeds_key","message":"The new key or webhook endpoint would outlive the calling key. Choose an earlier expiry, or call with a key that expires later.","status":403}',
   },
+  limit_exceeds_key: {
+    status: 403,
+    headers: { "Content-Type": "application/json" },
+    body: '{"code":"limit_exceeds_key","message":"The key would have a higher `limitPerMinute` than the calling key, or none.","status":403}',
+  },
   mode_not_held: {
     status: 403,
     headers: { "Content-Type": "application/json" },
@@ -883,7 +906,7 @@ export const failures: Readonly<Record<string, Example>> = {
   key_ended: {
     status: 409,
     headers: { "Content-Type": "application/json" },
-    body: '{"code":"key_ended","message":"The key is revoked or has expired, and cannot be replaced. Create another one.","status":409}',
+    body: '{"code":"key_ended","message":"The key is revoked or has expired, and cannot be replaced or changed. Create another one.","status":409}',
   },
   last_admin_key: {
     status: 409,

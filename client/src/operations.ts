@@ -344,13 +344,11 @@ export interface Sales<Id = bigint> {
   readonly categories: readonly SalesOfCategory<Id>[];
 }
 
-/** What is due later: the end of a `reservation`, of a `ban`, of the minute or the day of the limits (`limit_window`), of a `stored_response` to an `Idempotency-Key`, or of a replaced `webhook_secret`; a retry of a webhook message (`webhook_attempt`); or that a failing endpoint is disabled (`endpoint_disabling`). */
+/** What is due later: the end of a `reservation`, of a `stored_response` to an `Idempotency-Key`, or of a replaced `webhook_secret`; a retry of a webhook message (`webhook_attempt`); or that a failing endpoint is disabled (`endpoint_disabling`). */
 export type SandboxWaitingKind =
   | "reservation"
   | "webhook_attempt"
   | "endpoint_disabling"
-  | "limit_window"
-  | "ban"
   | "stored_response"
   | "webhook_secret";
 
@@ -479,12 +477,14 @@ export interface LimitWindow {
   readonly reset: number;
 }
 
-/** The windows of the shop, which all of its keys share. */
+/** The windows of the shop, which all of its keys share, and of the key. */
 export interface KeyLimits {
   /** The current minute. Its first request began it. */
   readonly minute: LimitWindow;
   /** The UTC calendar day. */
   readonly day: LimitWindow;
+  /** The key's own minute. Absent without `limitPerMinute`. */
+  readonly key?: LimitWindow | undefined;
 }
 
 /** Strikes of the key. Waiting for `Retry-After` resets them to 0, and so does a ban. */
@@ -530,6 +530,8 @@ export interface CurrentKey {
   readonly createdAt: string;
   /** When the key expires. Absent if never. */
   readonly expiresAt?: string | undefined;
+  /** Requests that the key may send in a minute. Absent if only the plan limits it. */
+  readonly limitPerMinute?: number | undefined;
   readonly account: KeyAccount;
   readonly limits: KeyLimits;
   readonly strikes: KeyStrikes;
@@ -552,6 +554,8 @@ export interface ListedApiKey {
   readonly createdAt: string;
   /** When the key expires. Absent if never. */
   readonly expiresAt?: string | undefined;
+  /** Requests that the key may send in a minute. Absent if only the plan limits it. */
+  readonly limitPerMinute?: number | undefined;
   /** When the key was revoked. Absent if it was not. */
   readonly revokedAt?: string | undefined;
   /** When the key was last used, to the minute. Absent if never used. */
@@ -569,6 +573,8 @@ export interface NewApiKey {
   readonly mode?: KeyMode | undefined;
   /** Seconds until the key expires. By default it never expires. */
   readonly expiresIn?: number | undefined;
+  /** Requests a minute, at most those of the plan. */
+  readonly limitPerMinute?: number | undefined;
 }
 
 /** A new API key with its secret text, which is not shown again. */
@@ -588,10 +594,18 @@ export interface IssuedApiKey {
   readonly createdAt: string;
   /** When the key expires. Absent if never. */
   readonly expiresAt?: string | undefined;
+  /** Requests that the key may send in a minute. Absent if only the plan limits it. */
+  readonly limitPerMinute?: number | undefined;
   /** When the key was revoked. Absent if it was not. */
   readonly revokedAt?: string | undefined;
   /** When the key was last used, to the minute. Absent if never used. */
   readonly lastUsedAt?: string | undefined;
+}
+
+/** What to change of a key (JSON Merge Patch, RFC 7396). */
+export interface ApiKeyPatch {
+  /** Requests a minute, at most those of the plan; `null` removes it. */
+  readonly limitPerMinute?: number | null | undefined;
 }
 
 /** An API key without its secret text. */
@@ -609,6 +623,8 @@ export interface ApiKey {
   readonly createdAt: string;
   /** When the key expires. Absent if never. */
   readonly expiresAt?: string | undefined;
+  /** Requests that the key may send in a minute. Absent if only the plan limits it. */
+  readonly limitPerMinute?: number | undefined;
   /** When the key was revoked. Absent if it was not. */
   readonly revokedAt?: string | undefined;
   /** When the key was last used, to the minute. Absent if never used. */
@@ -632,6 +648,8 @@ export interface ReplacingApiKey {
   readonly createdAt: string;
   /** When the key expires. Absent if never. */
   readonly expiresAt?: string | undefined;
+  /** Requests that the key may send in a minute. Absent if only the plan limits it. */
+  readonly limitPerMinute?: number | undefined;
   /** When the key was revoked. Absent if it was not. */
   readonly revokedAt?: string | undefined;
   /** When the key was last used, to the minute. Absent if never used. */
@@ -736,6 +754,7 @@ export type EventType =
   | "order.updated"
   | "shop.updated"
   | "key.created"
+  | "key.updated"
   | "key.rotated"
   | "key.revoked"
   | "key.banned"
@@ -1080,10 +1099,25 @@ export interface PreviousApiKey {
   readonly createdAt?: string | undefined;
   /** When the key expires. Absent if never. */
   readonly expiresAt?: string | null | undefined;
+  /** Requests that the key may send in a minute. Absent if only the plan limits it. */
+  readonly limitPerMinute?: number | null | undefined;
   /** When the key was revoked. Absent if it was not. */
   readonly revokedAt?: string | null | undefined;
   /** When the key was last used, to the minute. Absent if never used. */
   readonly lastUsedAt?: string | null | undefined;
+}
+
+/** The limit of a key was changed. */
+export interface KeyUpdatedEvent<Id = bigint> {
+  /** The number of the event in the shop, from 1 without gaps. */
+  readonly id: Id;
+  readonly type: "key.updated";
+  /** When the change was made, never earlier than the previous event. */
+  readonly at: string;
+  readonly actor: EventActor;
+  readonly subject: EventSubject;
+  readonly data: ApiKey;
+  readonly previous: PreviousApiKey;
 }
 
 /** A key was replaced by another. */
@@ -1235,6 +1269,7 @@ export type Event<Id = bigint> =
   | OrderUpdatedEvent<Id>
   | ShopUpdatedEvent<Id>
   | KeyCreatedEvent<Id>
+  | KeyUpdatedEvent<Id>
   | KeyRotatedEvent<Id>
   | KeyRevokedEvent<Id>
   | KeyBannedEvent<Id>
@@ -1261,6 +1296,7 @@ export type WebhookEventType =
   | "order.updated"
   | "shop.updated"
   | "key.created"
+  | "key.updated"
   | "key.rotated"
   | "key.revoked"
   | "key.banned"
@@ -1607,6 +1643,17 @@ export interface KeyCreatedMessage<Id = bigint> {
   readonly data: KeyCreatedEvent<Id>;
 }
 
+/** The limit of a key was changed. */
+export interface KeyUpdatedMessage<Id = bigint> {
+  /** Identifies the message. All its deliveries have the same. */
+  readonly id: string;
+  /** When the change was made. */
+  readonly timestamp: string;
+  readonly mode: WebhookMode;
+  readonly type: "key.updated";
+  readonly data: KeyUpdatedEvent<Id>;
+}
+
 /** A key was replaced by another. */
 export interface KeyRotatedMessage<Id = bigint> {
   /** Identifies the message. All its deliveries have the same. */
@@ -1730,6 +1777,7 @@ export type WebhookMessage<Id = bigint> =
   | OrderUpdatedMessage<Id>
   | ShopUpdatedMessage<Id>
   | KeyCreatedMessage<Id>
+  | KeyUpdatedMessage<Id>
   | KeyRotatedMessage<Id>
   | KeyRevokedMessage<Id>
   | KeyBannedMessage<Id>
@@ -2145,12 +2193,26 @@ export interface ErrorCodes {
     | "insufficient_scope"
     | "key_banned"
     | "lifetime_exceeds_key"
+    | "limit_exceeds_key"
     | "mode_not_held"
     | "payload_too_large"
     | "request_timeout"
     | "sandbox_was_reset"
     | "scope_not_held"
     | "too_many_keys"
+    | "unsupported_media_type";
+  updateKey:
+    | SharedErrorCode
+    | "idempotency_key_in_use"
+    | "idempotency_key_reused"
+    | "insufficient_scope"
+    | "key_banned"
+    | "key_ended"
+    | "key_not_found"
+    | "limit_exceeds_key"
+    | "payload_too_large"
+    | "request_timeout"
+    | "sandbox_was_reset"
     | "unsupported_media_type";
   rotateKey:
     | SharedErrorCode
@@ -2161,6 +2223,7 @@ export interface ErrorCodes {
     | "key_ended"
     | "key_not_found"
     | "lifetime_exceeds_key"
+    | "limit_exceeds_key"
     | "payload_too_large"
     | "request_timeout"
     | "sandbox_was_reset"
@@ -2327,6 +2390,7 @@ export class Petstore<Ids extends IdKind = "bigint"> extends Client<Ids> {
 /key GETf getCurrentKey
 /keys GETql listKeys
 /keys POSTb createKey
+/keys/* PATCHb updateKey
 /keys/*/rotate POSTq rotateKey
 /keys/* DELETE revokeKey
 /usage GETqlf getUsage
@@ -2559,7 +2623,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Fast-forward the sandbox (experimental).
    *
-   * Brings all that waits in the sandbox nearer: see `SandboxWaitingKind`. Reservations that are then due, up to 10,000, have ended before the response. Webhooks that are then due are sent right after it. No clock changes: events have the real time, and the end of an API key stays. An order shows its old `expiresAt` until it expires.
+   * Brings all that waits in the sandbox nearer: see `SandboxWaitingKind`. Reservations that are then due, up to 10,000, have ended before the response. Webhooks that are then due are sent right after it. No clock changes: events have the real time, and limits, bans and the end of an API key stay. An order shows its old `expiresAt` until it expires.
    *
    * Needs a key with the scope `write`.
    */
@@ -2615,16 +2679,25 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Create a key.
    *
-   * Creates a key for your account and shows it once. The key cannot have a scope that the calling key lacks, and cannot expire later: if the calling key expires, send an `expiresIn`. A test key can create test keys only. An account can have 100 valid keys of each mode.
+   * Creates a key for your account and shows it once. The key cannot have a scope that the calling key lacks, and cannot expire later: if the calling key expires, send an `expiresIn`. If it has a `limitPerMinute`, send one that is no higher. A test key can create test keys only. An account can have 100 valid keys of each mode.
    *
    * Needs a key with the scope `admin`.
    */
   createKey(body: NewApiKey, options?: OnceOptions): Promise<Result<IssuedApiKey>>;
 
   /**
+   * Change a key.
+   *
+   * Changes the limit of a key of your account (JSON Merge Patch, RFC 7396). A key that has one cannot raise or remove limits above its own.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  updateKey(keyId: string, body: ApiKeyPatch, options?: OnceOptions): Promise<Result<ApiKey>>;
+
+  /**
    * Replace a key.
    *
-   * Creates a key with the name, mode, scopes and expiry of an old one and shows it once. The old key stays valid for `overlap` seconds. The new key cannot expire later than the calling key. A key can replace itself: send an `Idempotency-Key`, so that you can repeat the request if its response is lost.
+   * Creates a key with the name, mode, scopes, limit and expiry of an old one and shows it once. The old key stays valid for `overlap` seconds. The new key cannot expire later than the calling key. A key can replace itself: send an `Idempotency-Key`, so that you can repeat the request if its response is lost.
    *
    * Needs a key with the scope `admin`.
    */

@@ -160,7 +160,7 @@ test("a client that retries at once is banned", async () => {
   }
 });
 
-test("calls that cost no quota do not wait while it is used up, nor do others after a fast-forward", async () => {
+test("calls that cost no quota do not wait while it is used up", async () => {
   const service = await TestService.start();
   try {
     const key = await service.newKey("enterprise", quota);
@@ -175,8 +175,6 @@ test("calls that cost no quota do not wait while it is used up, nor do others af
     }
     const refused = clock.drive(petstore.listPets({}, { timeout: 1_000 }).page());
     expect(await refused.catch(({ code }) => code)).toBe("rate_limit_exceeded");
-    await clock.drive(petstore.fastForwardSandbox({ seconds: 60 }));
-    await clock.drive(petstore.listPets({}, { timeout: 1_000 }).page());
     expect(clock.now()).toBe(began);
   } finally {
     await service.stop();

@@ -27,7 +27,14 @@ export async function firstStart(
     const shop = (yield* shopOf(id, "test")) as number; // not locked, which would begin its log now
     yield* addSamples(operator(shop), now, sampleStores(storage));
     const locked = yield* lockShopOf(id, "test", now);
-    const key = { accountId: id, mode: "test", name: "First key", scopes, plannedEnd: null } as const;
+    const key = {
+      accountId: id,
+      mode: "test",
+      name: "First key",
+      scopes,
+      limitPerMinute: null,
+      plannedEnd: null,
+    } as const;
     return yield* keys.issue(locked, operator(shop), key, now);
   });
 }

@@ -7,7 +7,6 @@ import { MemoryCounts } from "../limits/memory-counts.ts";
 import { Commands } from "../limits/valkey/commands.ts";
 import { SharedCounts } from "../limits/valkey/shared-counts.ts";
 import type { ValkeyAddress } from "../limits/valkey/valkey-url.ts";
-import { waitFor } from "../storage/transaction.ts";
 import { engineOf } from "./store/engines.ts";
 
 /** The limiter of a running service. */
@@ -16,7 +15,7 @@ export interface RunningLimiter {
   close(): void;
 }
 
-type Parts = Pick<Host, "storage" | "clock" | "log" | "metrics" | "repeat" | "hasDueTimes">;
+type Parts = Pick<Host, "storage" | "clock" | "log" | "metrics" | "repeat">;
 
 /**
  * Opens the limiter that the settings choose. It counts in a Valkey or Redis server that all processes share, or in the
@@ -24,16 +23,7 @@ type Parts = Pick<Host, "storage" | "clock" | "log" | "metrics" | "repeat" | "ha
  */
 export async function openLimiter(config: Config, parts: Parts): Promise<RunningLimiter> {
   const { valkey } = config;
-  const running = valkey ? await openShared(valkey, parts) : openInMemory(config, parts);
-  const { limiter } = running;
-  parts.hasDueTimes({
-    *waiting(sandbox) {
-      const { count, next } = yield* waitFor(limiter.waiting(sandbox));
-      return count > 0 ? [{ kind: "limit_window", count, next }] : [];
-    },
-    finish: (sandbox, milliseconds) => limiter.bringNearer(sandbox, milliseconds),
-  });
-  return running;
+  return valkey ? openShared(valkey, parts) : openInMemory(config, parts);
 }
 
 function openInMemory(config: Config, { storage, clock, log, repeat }: Parts): RunningLimiter {

@@ -10,6 +10,7 @@ import { Idempotency } from "../http/idempotency/idempotency.ts";
 import { openControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
 import { SharedPages } from "../http/response/shared-pages.ts";
+import { windowTable } from "../limits/limits.store.ts";
 import { AbuseLog } from "../telemetry/abuse-log.ts";
 import { Tracer } from "../telemetry/tracer.ts";
 import { domains } from "./domains.ts";
@@ -91,7 +92,7 @@ function scheduleDeletion(
     storage,
     clock,
     shops,
-    tables: served.flatMap(({ accountTables = [] }) => accountTables),
+    tables: [windowTable, ...served.flatMap(({ accountTables = [] }) => accountTables)],
     forget: [(id) => limiter.forget(id), (id) => usage.forget(id)],
     onDeleted: (accountId) => log.info("account_deleted", { accountId }),
   });

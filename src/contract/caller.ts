@@ -20,6 +20,8 @@ export interface Caller extends Quota, KeyBans {
   /** The internal number of the shop that the key is for. */
   readonly shop: number;
   readonly scopes: ReadonlySet<Scope>;
+  /** The requests of the key in a minute, if it has a limit of its own; null if it has none. */
+  readonly limitPerMinute: number | null;
   /** When the key expires, in Unix milliseconds; `Infinity` if it does not. */
   readonly expiresAt: number;
   /** When its last use was noted, in Unix milliseconds; `-Infinity` for a key that was never used. */

@@ -6,8 +6,6 @@ export const waitingKinds = [
   "reservation",
   "webhook_attempt",
   "endpoint_disabling",
-  "limit_window",
-  "ban",
   "stored_response",
   "webhook_secret",
 ] as const;
@@ -39,9 +37,8 @@ export interface DueTimes {
    */
   bringNearer?(sandbox: SandboxShop, milliseconds: number): Change<void>;
   /**
-   * Called when that transaction is committed, before the response: brings nearer what waits outside of the store, or
-   * does up to `most` items that are due now. It runs until it succeeds: a request that is repeated with its
-   * `Idempotency-Key` runs it again, but not after a success. Rejects with `StorageUnavailable`.
+   * When that transaction is committed, and before the response: brings nearer what is too much for one transaction, and
+   * does up to `most` items that are due now. A retry of an interrupted fast-forward calls it again.
    */
   finish?(sandbox: SandboxShop, milliseconds: number, most: number): Promise<void>;
 }

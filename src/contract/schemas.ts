@@ -28,7 +28,7 @@ export function isInt64(schema: TSchema): boolean {
 }
 
 /** The largest signed 32-bit integer. */
-const INT32_MAX = 2 ** 31 - 1;
+export const INT32_MAX = 2 ** 31 - 1;
 
 interface IntegerOptions {
   readonly description: string;

@@ -6,7 +6,6 @@ import type { Domain, Host } from "./domain.ts";
 import type { KeyEnvironment } from "./keys/api-key.ts";
 import { KeyAuthenticator } from "./keys/authenticator.ts";
 import { KeyStore } from "./keys/keys.store.ts";
-import { sandboxBans } from "./keys/sandbox-bans.store.ts";
 import { RequestRecorder } from "./requests/request-recorder.ts";
 import { RequestStore } from "./requests/requests.store.ts";
 import { UsageStore } from "./usage/usage.store.ts";
@@ -37,7 +36,7 @@ export interface ServedHost extends Host {
 export type ServedDomain = Domain<Settings, ServedHost>;
 
 export function openCallerParts(host: Host, environment: KeyEnvironment): CallerParts {
-  const { storage, clock, expiry, metrics, repeat, hasDueTimes } = host;
+  const { storage, clock, expiry, metrics, repeat } = host;
   const forget: AccountListener = (accountId) => authenticator.forget(accountId);
   const changeListeners = [forget];
   const notify: AccountListener = (accountId) => {
@@ -47,7 +46,6 @@ export function openCallerParts(host: Host, environment: KeyEnvironment): Caller
   const keys = new KeyStore(storage, environment, forget);
   const authenticator = new KeyAuthenticator(storage, keys, environment, clock);
   storage.follow(new AccountChanges(notify));
-  hasDueTimes(sandboxBans(host, forget));
   repeat({ name: "note_key_uses", by: "each", run: () => authenticator.noteUses() });
 
   const usageStore = new UsageStore(storage);

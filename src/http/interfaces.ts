@@ -1,4 +1,4 @@
-import type { Caller, SeparateQuota, ShopName } from "../contract/caller.ts";
+import type { Caller, SeparateQuota } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { RequestStage } from "../contract/requests.ts";
@@ -10,7 +10,7 @@ import type { Payer } from "../timing/turns.ts";
 
 /** Knows the API keys. */
 export interface Authenticator {
-  /** The caller with this key. A failure says that it has expired or was revoked; undefined if it is unknown. */
+  /** The caller with this key. A failure says why there is none; undefined if it is a key of nobody. */
   authenticate(key: string): MaybePromise<Caller | Failure | undefined>;
   /** The current state of a caller whose key was valid before. The results are those of `authenticate`. */
   authenticateAgain(caller: Caller): MaybePromise<Caller | Failure | undefined>;
@@ -31,6 +31,9 @@ export interface Ban {
   readonly seconds: number | undefined;
 }
 
+/** The windows in which requests are counted: those of the account, and the minute of a key with a limit of its own. */
+export type WindowName = "day" | "minute" | "key";
+
 /** The decision about one request, with the values of the limit headers. */
 export interface Admission {
   /** A limiter answers "admitted" or "limited". */
@@ -43,6 +46,8 @@ export interface Admission {
   readonly reset: number;
   /** Whole seconds until a request can be admitted again, at least 1; 0 when admitted. */
   readonly retryAfter: number;
+  /** The used-up window, when limited. */
+  readonly window?: WindowName;
   /** True if the request was the last strike of its key, which is to be banned. The limiter has forgotten the strikes. */
   readonly isLastStrike?: true;
 }
@@ -61,6 +66,8 @@ export interface WindowStatus {
 export interface LimitStatus {
   readonly minute: WindowStatus;
   readonly day: WindowStatus;
+  /** The key's own minute, if it has one. */
+  readonly key?: WindowStatus;
   /** Requests that the key has sent too early after a 429. */
   readonly strikes: number;
 }
@@ -76,13 +83,6 @@ export interface Limiter {
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
   /** The limits of the key and its shop, without counting a request. */
   limitStatus(caller: Caller): MaybePromise<LimitStatus>;
-  /** How many windows of a sandbox run, and when the first one ends, in Unix milliseconds. */
-  waiting(sandbox: ShopName): MaybePromise<{ readonly count: number; readonly next: number }>;
-  /**
-   * The windows of a sandbox and the strikes of its keys end this many milliseconds earlier, for every process that
-   * shares the limits. Rejects with `StorageUnavailable` if that fails.
-   */
-  bringNearer(sandbox: ShopName, milliseconds: number): Promise<void>;
   /**
    * Deletes the counts of an account from memory and from the stores. Call it when no process serves or saves requests of
    * its keys any longer. Rejects with `StorageUnavailable` if data is left; it can be called again.

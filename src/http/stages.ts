@@ -206,15 +206,20 @@ function noteInvalidKey({ address }: Exchange, failed: Failure, { abuse }: Stage
 }
 
 /** Reports a request over a limit or of a banned key, and says why it is refused. */
-function deny({ caller }: Exchange, { verdict, retryAfter, limit }: Admission, { metrics }: StageServices): Failure {
+function deny(
+  { caller }: Exchange,
+  { verdict, retryAfter, limit, window }: Admission,
+  { metrics }: StageServices,
+): Failure {
   const wait = count(retryAfter, "second");
   if (verdict === "banned") {
     metrics.limited("ban");
     const message = `The API key kept sending requests after a 429 and is banned for another ${wait}.`;
     return failure(errors.keyBanned, message, { retryAfter });
   }
-  metrics.limited(caller ? "account" : "address");
-  const usedUp = `${count(limit, "request")} of the current window ${limit === 1 ? "is" : "are"} used up`;
+  metrics.limited(window === "key" ? "key" : caller ? "account" : "address");
+  const whose = window === "key" ? "key's own minute" : "current window";
+  const usedUp = `${count(limit, "request")} of the ${whose} ${limit === 1 ? "is" : "are"} used up`;
   return failure(errors.rateLimitExceeded, `The ${usedUp}. Try again in ${wait}.`, { retryAfter });
 }
 

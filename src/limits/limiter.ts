@@ -1,25 +1,26 @@
-import {
-  addressQuota,
-  type Caller,
-  type Quota,
-  type SeparateQuota,
-  type ShopName,
-  sandboxQuota,
-} from "../contract/caller.ts";
+import { strikesForBan } from "../contract/bans.ts";
+import { addressQuota, type Caller, type Quota, type SeparateQuota, sandboxQuota } from "../contract/caller.ts";
 import type { Admission, Limiter, LimitStatus, WindowStatus } from "../http/interfaces.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { type Decision, refusal, roomIn, SANDBOX_MINUTES, type Sender, seconds, type Window } from "./windows.ts";
+import {
+  type Decision,
+  type Kind,
+  type LimitedWindow,
+  limitsOf,
+  refusal,
+  roomIn,
+  type Sender,
+  seconds,
+} from "./windows.ts";
 
 /** Gets an answer from a decision. `position` is the place of a request among those that it decides, from 0. */
-export type Read<T> = (decision: Decision, quota: Quota, position: number) => T;
+export type Read<T> = (decision: Decision, position: number) => T;
 
 /** Counts requests. */
 export interface Counts {
   /** Decides on a request and counts it, in one atomic step. With 0 requests, nothing is counted. */
   admit<T>(sender: Sender, requests: 0 | 1, read: Read<T>): MaybePromise<T>;
-  /** All windows of a sandbox, and denials of its keys, end this many milliseconds earlier; its real minute does not. */
-  bringNearer(accountId: string, milliseconds: number): Promise<void>;
-  /** Forgets all counts of an account. */
+  /** Forgets the counts of an account in memory, before its rows are deleted. */
   forget(accountId: string): Promise<void>;
 }
 
@@ -37,10 +38,8 @@ export class WindowLimiter implements Limiter {
 
   admitSeparately(caller: Caller, separate: SeparateQuota): MaybePromise<Admission> {
     const { accountId: owner, mode } = caller;
-    const sender: Sender =
-      separate === "sandbox"
-        ? { kind: "sandbox", owner, keyId: "", quota: sandboxQuota }
-        : { kind: `${mode}-plan`, owner, keyId: "", quota: caller };
+    const sender =
+      separate === "sandbox" ? senderOf("sandbox", owner, sandboxQuota) : senderOf(`${mode}-plan`, owner, caller);
     const counted = this.#counts.admit(sender, 1, admissionOf);
     const shown = this.#counts.admit(shopOf(caller), 0, currentFigures);
     return whenReady(counted, (admission) => (admission.verdict === "limited" ? admission : shown));
@@ -51,20 +50,11 @@ export class WindowLimiter implements Limiter {
   }
 
   admitAddress(address: string): MaybePromise<Admission> {
-    return this.#counts.admit(addressOf(address), 1, admissionOf);
+    return this.#counts.admit(senderOf("address", address, addressQuota), 1, admissionOf);
   }
 
   peekAddress(address: string): MaybePromise<Admission> {
-    return this.#counts.admit(addressOf(address), 0, currentFigures);
-  }
-
-  waiting({ accountId: owner }: ShopName): MaybePromise<{ count: number; next: number }> {
-    return this.#counts.admit({ kind: "test", owner, keyId: "", quota: addressQuota }, 0, waitingOf);
-  }
-
-  bringNearer({ accountId, mode }: ShopName, milliseconds: number): Promise<void> {
-    if (mode !== "test") throw new TypeError("Only a sandbox can be fast-forwarded.");
-    return this.#counts.bringNearer(accountId, milliseconds);
+    return this.#counts.admit(senderOf("address", address, addressQuota), 0, currentFigures);
   }
 
   forget(accountId: string): Promise<void> {
@@ -73,58 +63,51 @@ export class WindowLimiter implements Limiter {
 }
 
 function shopOf(caller: Caller): Sender {
-  return { kind: caller.mode, owner: caller.accountId, keyId: caller.keyId, quota: caller };
+  const { mode: kind, accountId: owner, keyId, perMinute, limitPerMinute } = caller;
+  const limits = limitsOf(caller, keyId, limitPerMinute);
+  return { kind, owner, keyId, limits, strikesForBan: strikesForBan(perMinute) };
 }
 
-function addressOf(address: string): Sender {
-  return { kind: "address", owner: address, keyId: "", quota: addressQuota };
+/** A sender without strikes. */
+function senderOf(kind: Kind, owner: string, quota: Quota): Sender {
+  return { kind, owner, keyId: "", limits: limitsOf(quota), strikesForBan: 0 };
 }
 
 /** Whether a request is admitted, with the figures that it shows. Each value of `remaining` appears once. */
-export function admissionOf(decision: Decision, quota: Quota, position: number): Admission {
-  if (position < decision.admitted) return admitted(decision, quota, decision.admitted - 1 - position);
-  const limited = refusal(decision, quota);
+export function admissionOf(decision: Decision, position: number): Admission {
+  if (position < decision.admitted) return admitted(decision, decision.admitted - 1 - position);
+  const limited = refusal(decision);
   const isLastStrike = position === decision.admitted + decision.lastStrike - 1;
   return isLastStrike ? { ...limited, isLastStrike } : limited;
 }
 
-/** The figures of the window with the least remaining; of the day in a tie. */
-function currentFigures(decision: Decision, quota: Quota): Admission {
-  return admitted(decision, quota, 0);
+/** The figures of the window with the least remaining; of the first in a tie. */
+function currentFigures(decision: Decision): Admission {
+  return admitted(decision, 0);
 }
 
 /** The figures before `later` requests were admitted. */
-function admitted(decision: Decision, { perMinute, perDay }: Quota, later: number): Admission {
-  const { minute, day, realMinute, weight } = decision;
-  let [limit, { ends }] = [perDay, day];
-  let room = roomIn(day, perDay, weight);
-  const inMinute = roomIn(minute, perMinute, weight);
-  if (inMinute < room) [limit, ends, room] = [perMinute, minute.ends, inMinute];
-  if (realMinute) {
-    const realLimit = SANDBOX_MINUTES * perMinute;
-    const inRealMinute = roomIn(realMinute, realLimit, weight);
-    if (inRealMinute < room) [limit, ends, room] = [realLimit, realMinute.ends, inRealMinute];
+function admitted({ windows, weight }: Decision, later: number): Admission {
+  let [least, room] = [windows[0] as LimitedWindow, Number.POSITIVE_INFINITY];
+  for (const one of windows) {
+    const left = roomIn(one, weight);
+    if (left < room) [least, room] = [one, left];
   }
-  return { verdict: "admitted", limit, remaining: weight * (room + later), reset: seconds(ends), retryAfter: 0 };
+  const { limit, window } = least;
+  const remaining = weight * (room + later);
+  return { verdict: "admitted", limit: limit.requests, remaining, reset: seconds(window.ends), retryAfter: 0 };
 }
 
 /** The limits of a key and its shop. */
-function statusOf({ minute, day, strikes, weight }: Decision, quota: Quota): LimitStatus {
-  return {
-    minute: windowStatus(minute, quota.perMinute, weight),
-    day: windowStatus(day, quota.perDay, weight),
-    strikes,
-  };
-}
-
-/** How many windows run, and when the first one ends, in Unix milliseconds. */
-function waitingOf({ minute, day }: Decision): { readonly count: number; readonly next: number } {
-  const running = [minute, day].filter(({ used }) => used > 0);
-  return { count: running.length, next: Math.min(...running.map(({ ends }) => ends)) };
+function statusOf({ windows, strikes, weight }: Decision): LimitStatus {
+  const statuses = windows.map((one) => [one.limit.window, windowStatus(one, weight)]);
+  return { ...(Object.fromEntries(statuses) as Omit<LimitStatus, "strikes">), strikes };
 }
 
 /** After a change of plan, `used` can exceed `limit`. */
-function windowStatus(window: Window, limit: number, weight: number): WindowStatus {
-  const remaining = weight * roomIn(window, limit, weight);
-  return { limit, used: Math.max(window.used, limit - remaining), remaining, reset: seconds(window.ends) };
+function windowStatus(limited: LimitedWindow, weight: number): WindowStatus {
+  const { limit, window } = limited;
+  const remaining = weight * roomIn(limited, weight);
+  const used = Math.max(window.used, limit.requests - remaining);
+  return { limit: limit.requests, used, remaining, reset: seconds(window.ends) };
 }

@@ -1,31 +1,24 @@
 import type { Mode, ShopName } from "../contract/caller.ts";
 import { together } from "../storage/combined-steps.ts";
-import { change, query, type Row } from "../storage/statement.ts";
+import { accountTable } from "../storage/owned-table.ts";
+import { change, query } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { all, first, type Query } from "../storage/transaction.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import type { SavedWindows, Windows } from "./windows.ts";
+import type { SavedWindow, Windows } from "./windows.ts";
 
-interface WindowRow extends Row {
-  minute_used: bigint;
-  minute_ends: bigint;
-  day_used: bigint;
-  day_ends: bigint;
-}
+/** Windows of shops, as JSON: see `SavedWindow`. */
+export const windowTable = accountTable("limit_windows", "mode");
 
 type Shop = [accountId: string, mode: Mode];
-type Counts = [minuteUsed: number, minuteEnds: number, dayUsed: number, dayEnds: number];
 
-const readWindows = query<Shop, WindowRow>(
-  "SELECT minute_used, minute_ends, day_used, day_ends FROM limit_windows WHERE account_id = $1 AND mode = $2",
+const readWindows = query<Shop, { windows: string }>(
+  "SELECT windows FROM limit_windows WHERE account_id = $1 AND mode = $2",
 );
-const writeWindows = change<[...Shop, ...Counts]>(
-  `INSERT INTO limit_windows (account_id, mode, minute_used, minute_ends, day_used, day_ends)
-   VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT (account_id, mode) DO UPDATE SET minute_used = excluded.minute_used, minute_ends = excluded.minute_ends,
-     day_used = excluded.day_used, day_ends = excluded.day_ends`,
+const writeWindows = change<[...Shop, windows: string]>(
+  `INSERT INTO limit_windows (account_id, mode, windows) VALUES ($1, $2, $3)
+   ON CONFLICT (account_id, mode) DO UPDATE SET windows = excluded.windows`,
 );
-const deleteWindows = change<[accountId: string]>("DELETE FROM limit_windows WHERE account_id = $1");
 
 /** The most shops for one call of `save`. It bounds how long the transaction blocks others. */
 export const SAVE_BATCH = 250;
@@ -38,28 +31,18 @@ export class LimitStore {
     this.#storage = storage;
   }
 
-  windows(shop: ShopName): MaybePromise<SavedWindows | undefined> {
+  windows(shop: ShopName): MaybePromise<readonly SavedWindow[] | undefined> {
     return this.#storage.read(windowsOf(shop));
   }
 
   async save(mode: Mode, shops: readonly Pick<Windows, "owner" | "saved">[]): Promise<void> {
-    const write = ({ owner, saved: { minute, day } }: Pick<Windows, "owner" | "saved">) =>
-      all(writeWindows, owner, mode, minute.used, minute.ends, day.used, day.ends);
+    const write = ({ owner, saved }: Pick<Windows, "owner" | "saved">) =>
+      all(writeWindows, owner, mode, JSON.stringify(saved));
     await this.#storage.write(() => together(shops.map(write)));
-  }
-
-  /** Deletes the windows of both shops of an account. */
-  async forget(accountId: string): Promise<void> {
-    await this.#storage.write(() => all(deleteWindows, accountId));
   }
 }
 
-function* windowsOf({ accountId, mode }: ShopName): Query<SavedWindows | undefined> {
+function* windowsOf({ accountId, mode }: ShopName): Query<readonly SavedWindow[] | undefined> {
   const row = yield* first(readWindows, accountId, mode);
-  return (
-    row && {
-      minute: { used: Number(row.minute_used), ends: Number(row.minute_ends) },
-      day: { used: Number(row.day_used), ends: Number(row.day_ends) },
-    }
-  );
+  return row && (JSON.parse(row.windows) as SavedWindow[]);
 }

@@ -12,7 +12,7 @@ const MAX_RECORDS = 100_000;
 /** A record, and what was admitted in it without Valkey. */
 interface TakenAlone {
   readonly windows: Windows;
-  readonly alone: AdmittedAlone;
+  readonly alone: readonly AdmittedAlone[];
 }
 
 /** The counts of one process. If there is a store, the windows of shops survive the process, but for its last second. */
@@ -42,7 +42,7 @@ export class MemoryCounts implements Counts {
   admitAlone<T>(sender: Sender, requests: 0 | 1, read: Read<T>, weight: number): T {
     const windows = this.#records[sender.kind].get(sender.owner) ?? this.#add(new Windows(sender));
     if (requests > 0) this.#alone.add(windows);
-    return read(windows.admit(sender, requests, this.#clock.now(), weight), sender.quota, 0);
+    return read(windows.admit(sender, requests, this.#clock.now(), weight), 0);
   }
 
   /** Continues from a decision of Valkey. */
@@ -55,7 +55,7 @@ export class MemoryCounts implements Counts {
   takeAlone(): TakenAlone[] {
     const taken = [...this.#alone].flatMap((windows) => {
       const alone = windows.takeAlone(this.#clock.now());
-      return alone ? [{ windows, alone }] : [];
+      return alone.length > 0 ? [{ windows, alone }] : [];
     });
     this.#alone.clear();
     return taken;
@@ -69,16 +69,9 @@ export class MemoryCounts implements Counts {
     }
   }
 
-  async bringNearer(accountId: string, milliseconds: number): Promise<void> {
-    const windows = this.#records.test.get(accountId) ?? (await this.#load({ kind: "test", owner: accountId }, true));
-    windows.bringNearer(milliseconds, this.#clock.now());
-    this.#noteChanged(windows);
-  }
-
   async forget(accountId: string): Promise<void> {
-    await Promise.allSettled([this.#lastSave]); // a running write would recreate deleted rows
+    await Promise.allSettled([this.#lastSave]); // what it writes is deleted afterwards
     for (const kind of kinds) for (const map of [this.#records, this.#unsaved]) map[kind].delete(accountId);
-    await this.#store?.forget(accountId);
   }
 
   /** Writes what was counted since the last call. */
@@ -111,7 +104,7 @@ export class MemoryCounts implements Counts {
   #answer<T>(windows: Windows, sender: Sender, requests: 0 | 1, read: Read<T>): T {
     const decision = windows.admit(sender, requests, this.#clock.now());
     if (requests > 0 && !windows.isChanged) this.#noteChanged(windows);
-    return read(decision, sender.quota, 0);
+    return read(decision, 0);
   }
 
   #noteChanged(windows: Windows): void {

@@ -1,6 +1,5 @@
-import { strikesForBan } from "../contract/bans.ts";
 import type { Quota } from "../contract/caller.ts";
-import type { Admission } from "../http/interfaces.ts";
+import type { Admission, WindowName } from "../http/interfaces.ts";
 import { DAY_MS, MINUTE_MS, retryAfterOf } from "../timing/clock.ts";
 
 /** For this long after the first 429, in milliseconds, requests are not strikes: they may already have been sent. */
@@ -17,11 +16,31 @@ export interface Name {
   readonly owner: string;
 }
 
+/** How many requests a window admits. */
+export interface Limit {
+  readonly window: WindowName;
+  /** Names the window in its record. */
+  readonly field: string;
+  /** Of the window, in milliseconds. */
+  readonly length: number;
+  readonly requests: number;
+}
+
+/** The limits of a quota and, for a key that has one, its own. Of windows with equal figures, the first is shown. */
+export function limitsOf({ perMinute, perDay }: Quota, keyId = "", ofKey: number | null = null): readonly Limit[] {
+  const day: Limit = { window: "day", field: "day", length: DAY_MS, requests: perDay };
+  const minute: Limit = { window: "minute", field: "minute", length: MINUTE_MS, requests: perMinute };
+  if (ofKey === null) return [day, minute];
+  return [day, minute, { window: "key", field: `${keyId}:minute`, length: MINUTE_MS, requests: ofKey }];
+}
+
 /** Who sends requests, and how many are allowed. */
 export interface Sender extends Name {
   /** The key whose strikes count; empty if there are none. */
   readonly keyId: string;
-  readonly quota: Quota;
+  readonly limits: readonly Limit[];
+  /** The number of strikes that leads to a ban. */
+  readonly strikesForBan: number;
 }
 
 /** The requests that a window has admitted, and when it ends, in Unix milliseconds. */
@@ -30,8 +49,18 @@ export interface Window {
   ends: number;
 }
 
-/** By how many times its plan's minute a sandbox may exceed it in a minute of real time, with fast-forwards. */
-export const SANDBOX_MINUTES = 3;
+/** A window that a record keeps. */
+interface KeptWindow extends Window {
+  readonly length: number;
+  /** The requests that it has admitted since Valkey stopped answering. */
+  alone: number;
+}
+
+/** A limit, and its window after a decision. */
+export interface LimitedWindow {
+  readonly limit: Limit;
+  readonly window: Readonly<Window>;
+}
 
 /**
  * The decision on requests that a sender sends at one instant, and its windows after it. In the order of arrival, the
@@ -45,10 +74,8 @@ export interface Decision {
   readonly strikes: number;
   /** In Unix milliseconds, by the clock that decides. */
   readonly now: number;
-  readonly minute: Window;
-  readonly day: Window;
-  /** The minute of real time, of a sandbox with a fast-forward in it. */
-  readonly realMinute: Window | undefined;
+  /** In the order of the sender's limits. */
+  readonly windows: readonly LimitedWindow[];
   /** How many times each request is counted. */
   readonly weight: number;
 }
@@ -60,122 +87,117 @@ interface Denial {
   strikes: number;
 }
 
-/** Windows that are saved. */
-export interface SavedWindows {
-  readonly minute: Window;
-  readonly day: Window;
-}
+/** A window that is saved. */
+export type SavedWindow = readonly [field: string, length: number, used: number, ends: number];
 
-/** Requests that this process admitted without asking Valkey, and the milliseconds until the ends of their windows. */
+/** Requests that this process admitted in a window without asking Valkey, and the milliseconds until its end. */
 export interface AdmittedAlone {
-  readonly minute: number;
-  readonly minuteRest: number;
-  readonly day: number;
-  readonly dayRest: number;
+  readonly field: string;
+  readonly length: number;
+  readonly requests: number;
+  readonly rest: number;
 }
 
 /**
- * The record of a shop, an address or a separate quota: a minute that starts with the first request, the UTC calendar
- * day, and the strikes of its keys, which each day starts without. The script `decide` follows the same rules.
+ * The record of a shop, an address or a separate quota: the UTC calendar day, minutes that start with their first request,
+ * and the strikes of its keys, which each day starts without. The script `decide` follows the same rules.
  */
 export class Windows {
   readonly kind: Kind;
   readonly owner: string;
-  #minute: Window;
-  #day: Window;
-  /** Kept by the first fast-forward in it. */
-  #realMinute: Window | undefined;
+  /** By field. */
+  #windows: Record<string, KeptWindow>;
   /** By key. */
   #denials: Map<string, Denial> | undefined;
-  /** What was admitted in these windows since Valkey stopped answering. */
-  #alone = { minute: 0, day: 0 };
   /** True if a request was counted since the last save. */
   isChanged = false;
 
-  constructor({ kind, owner }: Name, saved?: SavedWindows) {
+  constructor({ kind, owner }: Name, saved: readonly SavedWindow[] = []) {
     this.kind = kind;
     this.owner = owner;
-    this.#minute = saved?.minute ?? { used: 0, ends: 0 };
-    this.#day = saved?.day ?? { used: 0, ends: 0 };
+    this.#windows = Object.fromEntries(
+      saved.map(([field, length, used, ends]) => [field, { length, used, ends, alone: 0 }]),
+    );
   }
 
-  get saved(): SavedWindows {
-    return { minute: this.#minute, day: this.#day };
+  get saved(): SavedWindow[] {
+    return Object.entries(this.#windows).map(([field, { length, used, ends }]) => [field, length, used, ends]);
   }
 
   /** Decides on requests that come at one instant. Each counts `weight` times. */
-  admit({ quota, keyId }: Pick<Sender, "quota" | "keyId">, requests: number, now: number, weight = 1): Decision {
-    const minute = isRunning(this.#minute, MINUTE_MS, now) ? this.#minute : { used: 0, ends: now + MINUTE_MS };
-    const day = isRunning(this.#day, DAY_MS, now) ? this.#day : { used: 0, ends: endOfDay(now) };
-    const realMinute = this.#realMinute && isRunning(this.#realMinute, MINUTE_MS, now) ? this.#realMinute : undefined;
-    const { perMinute, perDay } = quota;
-    let room = Math.min(roomIn(minute, perMinute, weight), roomIn(day, perDay, weight));
-    if (realMinute) room = Math.min(room, roomIn(realMinute, SANDBOX_MINUTES * perMinute, weight));
-    const admitted = Math.min(requests, room);
-    if (requests > 0 && day !== this.#day) this.#startDay(day);
+  admit(
+    { limits, keyId, strikesForBan }: Omit<Sender, keyof Name>,
+    requests: number,
+    now: number,
+    weight = 1,
+  ): Decision {
+    const windows = limits.map((limit) => ({ limit, window: this.#current(limit, now) }));
+    let admitted = requests;
+    for (const one of windows) admitted = Math.min(admitted, roomIn(one, weight));
+    if (requests > 0) {
+      const [day] = windows;
+      if (day && this.#windows[day.limit.field] !== day.window) {
+        this.#startDay(now);
+        this.#windows[day.limit.field] = day.window;
+      }
+    }
     if (admitted > 0) {
-      if (minute !== this.#minute) this.#startMinute(minute);
-      const counted = admitted * weight;
-      minute.used += counted;
-      day.used += counted;
-      if (realMinute) realMinute.used += counted;
-      this.#alone.minute += admitted;
-      this.#alone.day += admitted;
+      for (const { limit, window } of windows) {
+        this.#windows[limit.field] = window;
+        window.used += admitted * weight;
+        window.alone += admitted;
+      }
       this.#denials?.delete(keyId);
     }
-    const decision = { admitted, lastStrike: 0, strikes: 0, now, minute, day, realMinute, weight };
+    const decision = { admitted, lastStrike: 0, strikes: 0, now, windows, weight };
     if (admitted < requests && keyId !== "") {
-      const ends = now + 1000 * refusal(decision, quota).retryAfter;
+      const ends = now + 1000 * refusal(decision).retryAfter;
       if (admitted > 0) this.#begin(keyId, now, ends);
-      else decision.lastStrike = this.#deny(keyId, requests, strikesForBan(perMinute), now, ends);
+      else decision.lastStrike = this.#deny(keyId, requests, strikesForBan, now, ends);
     }
     if (this.#denials) decision.strikes = this.#denialOf(keyId, now)?.strikes ?? 0;
     return decision;
   }
 
-  /** All windows but the real minute, and the denials of keys, end this many milliseconds earlier. */
-  bringNearer(milliseconds: number, now: number): void {
-    if (isRunning(this.#minute, MINUTE_MS, now) && !(this.#realMinute && isRunning(this.#realMinute, MINUTE_MS, now))) {
-      this.#realMinute = { ...this.#minute };
-    }
-    for (const window of [this.#minute, this.#day]) window.ends -= milliseconds;
-    for (const denial of this.#denials?.values() ?? []) {
-      denial.since -= milliseconds;
-      denial.until -= milliseconds;
-    }
-  }
-
   /** Continues from the windows of a decision of Valkey, whose clock is `now` at the same time. */
-  continueFrom({ minute, day, realMinute, now: theirs }: Decision, now: number): void {
-    const here = ({ used, ends }: Window) => ({ used, ends: ends - theirs + now });
-    this.#minute = here(minute);
-    this.#day = here(day);
-    this.#realMinute = realMinute && here(realMinute);
-    this.#alone = { minute: 0, day: 0 };
+  continueFrom({ windows, now: theirs }: Decision, now: number): void {
+    const day = this.#windows["day"];
+    if (day && !isRunning(day, DAY_MS, now)) this.#startDay(now);
+    for (const { limit, window } of windows) {
+      const { field, length } = limit;
+      this.#windows[field] = { length, used: window.used, ends: window.ends - theirs + now, alone: 0 };
+    }
   }
 
-  /** Returns what was admitted without Valkey in windows that still run, and forgets it; undefined if there is nothing. */
-  takeAlone(now: number): AdmittedAlone | undefined {
-    const [minuteRest, dayRest] = [this.#minute.ends - now, this.#day.ends - now];
-    const [minute, day] = [minuteRest > 0 ? this.#alone.minute : 0, dayRest > 0 ? this.#alone.day : 0];
-    this.#alone = { minute: 0, day: 0 };
-    return minute > 0 || day > 0 ? { minute, minuteRest, day, dayRest } : undefined;
+  /** Returns what was admitted without Valkey in windows that still run, and forgets it. */
+  takeAlone(now: number): AdmittedAlone[] {
+    const taken: AdmittedAlone[] = [];
+    for (const [field, window] of Object.entries(this.#windows)) {
+      const { length, alone: requests, ends } = window;
+      if (requests > 0 && ends > now) taken.push({ field, length, requests, rest: ends - now });
+      window.alone = 0;
+    }
+    return taken;
   }
 
   /** Takes back what could not be added to the counts in Valkey. */
-  putBackAlone({ minute, day }: AdmittedAlone): void {
-    this.#alone.minute += minute;
-    this.#alone.day += day;
+  putBackAlone(taken: readonly AdmittedAlone[]): void {
+    for (const { field, requests } of taken) {
+      const window = this.#windows[field];
+      if (window) window.alone += requests;
+    }
   }
 
-  #startMinute(minute: Window): void {
-    this.#minute = minute;
-    this.#alone.minute = 0;
+  #current({ field, length }: Limit, now: number): KeptWindow {
+    const window = this.#windows[field];
+    if (window && isRunning(window, length, now)) return window;
+    return { length, used: 0, ends: length === DAY_MS ? endOfDay(now) : now + length, alone: 0 };
   }
 
-  #startDay(day: Window): void {
-    this.#day = day;
-    this.#alone.day = 0;
+  /** A day starts without strikes, and with the minutes that run. */
+  #startDay(now: number): void {
+    const running = Object.entries(this.#windows).filter(([, window]) => isRunning(window, window.length, now));
+    this.#windows = Object.fromEntries(running);
     this.#denials = undefined;
   }
 
@@ -220,26 +242,19 @@ function endOfDay(now: number): number {
 }
 
 /** How many more requests fit into a window. */
-export function roomIn({ used }: Window, limit: number, weight: number): number {
-  return Math.max(0, Math.floor((limit - used) / weight));
+export function roomIn({ limit, window }: LimitedWindow, weight: number): number {
+  return Math.max(0, Math.floor((limit.requests - window.used) / weight));
 }
 
-/** The figures of the used-up window that ends last; of the day if another one ends in the same second. */
-export function refusal(decision: Decision, { perMinute, perDay }: Quota): Admission {
-  const { minute, day, realMinute } = decision;
-  let [limit, { ends }, retryAfter] = [perDay, day, waitFor(day, perDay, decision)];
-  const forMinute = waitFor(minute, perMinute, decision);
-  if (forMinute > retryAfter) [limit, ends, retryAfter] = [perMinute, minute.ends, forMinute];
-  if (realMinute) {
-    const forReal = waitFor(realMinute, SANDBOX_MINUTES * perMinute, decision);
-    if (forReal > retryAfter) [limit, ends, retryAfter] = [SANDBOX_MINUTES * perMinute, realMinute.ends, forReal];
+/** The figures of the used-up window that ends last; of the first if several end in the same second. */
+export function refusal({ windows, now, weight }: Decision): Admission {
+  let [last, retryAfter] = [windows[0] as LimitedWindow, -1];
+  for (const one of windows) {
+    const wait = roomIn(one, weight) > 0 ? 0 : retryAfterOf(one.window.ends - now);
+    if (wait > retryAfter) [last, retryAfter] = [one, wait];
   }
-  return { verdict: "limited", limit, remaining: 0, reset: seconds(ends), retryAfter };
-}
-
-/** Whole seconds until a window has room; 0 if it has. */
-function waitFor(window: Window, limit: number, { weight, now }: Decision): number {
-  return roomIn(window, limit, weight) > 0 ? 0 : retryAfterOf(window.ends - now);
+  const { requests: limit, window } = last.limit;
+  return { verdict: "limited", limit, remaining: 0, reset: seconds(last.window.ends), retryAfter, window };
 }
 
 /** Rounded up: at that second the window has ended. */

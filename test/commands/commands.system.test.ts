@@ -84,7 +84,10 @@ test("the examples do what they describe", async () => {
   await runExample("keys revoke", [/key_\w+/, id]);
   const [headings, ...rows] = (await runExample("keys list", [/acc_\w+/, account])).trimEnd().split("\n");
   expect(rows.map((row) => row.includes("revoked"))).toEqual([true, false]);
+  for (const row of rows) expect(row).toMatch(/ read,write +60 /);
   expect(headings).toStartWith("ID ");
+  const tooMany = ["keys", "create", "--account", account, "--per-minute", "5001"];
+  expect((await runHere(tooMany, {}, folder)).stderr).toContain("--per-minute must be at most 5000, the plan's.");
   expect(await runExample("accounts list")).toContain(account);
   writeFileSync(join(folder, "animals.csv"), "name,categoryId,status\nRex,1,\n");
   expect(await runExample("import")).toStartWith("Added 1 animal ");
@@ -99,7 +102,10 @@ test("the examples do what they describe", async () => {
 describe("a table", () => {
   test.each([
     [["accounts", "list"], /^ID {20}NAME {2,}PLAN {2,}PER MINUTE {2}PER DAY {2}ANIMALS {2}CREATED {19}STATE$/],
-    [["keys", "list"], /^ID {20}ACCOUNT {15}MODE {2}HINT {2,}NAME {2,}SCOPES {2,}STATE {2}EXPIRES {2}LAST USED$/],
+    [
+      ["keys", "list"],
+      /^ID {20}ACCOUNT {15}MODE {2}HINT {2,}NAME {2,}SCOPES {2,}PER MINUTE {2}STATE {2}EXPIRES {2}LAST USED$/,
+    ],
   ])("of %j has headings above its columns, also next to wide characters", async (words, headings) => {
     const folder = newDataDir();
     for (const name of ["商店", "Corner shop"]) {

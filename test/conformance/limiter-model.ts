@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
-import { type Arbitrary, array, constant, constantFrom, integer, oneof, record } from "fast-check";
+import { type Arbitrary, array, constantFrom, integer, oneof, record } from "fast-check";
 import type { Caller, Mode, Quota } from "../../src/contract/caller.ts";
-import type { Admission, Limiter } from "../../src/http/interfaces.ts";
+import type { Admission, Limiter, WindowName } from "../../src/http/interfaces.ts";
 import { callerWith } from "../harness/callers.ts";
 import type { ManualClock } from "../harness/manual-clock.ts";
 
@@ -23,12 +23,13 @@ interface Denial {
 interface State {
   minute: Window;
   day: Window;
-  /** Only of a sandbox with a fast-forward in it. */
-  realMinute?: Window | undefined;
+  /** The own minutes of keys. */
+  readonly keys: Map<string, Window>;
   readonly denials: Map<string, Denial>;
 }
 
-const newState = (): State => ({ minute: { used: 0, ends: 0 }, day: { used: 0, ends: 0 }, denials: new Map() });
+const newWindow = (): Window => ({ used: 0, ends: 0 });
+const newState = (): State => ({ minute: newWindow(), day: newWindow(), keys: new Map(), denials: new Map() });
 
 /**
  * What a limiter must answer: the rules for one request, simple enough to be seen to be right. Limiters are compared with
@@ -65,21 +66,6 @@ export class LimiterModel {
     return { ...admission, isLastStrike: true };
   }
 
-  /** All times of a sandbox come nearer, but for those of the minute in which real time is counted. */
-  bringNearer(accountId: string, milliseconds: number): void {
-    const state = this.#states.getOrInsertComputed(shopOf({ accountId, mode: "test" }), newState);
-    const now = this.#clock.now();
-    if (isRunning(state.minute.ends, MINUTE, now) && !isRunning(state.realMinute?.ends ?? 0, MINUTE, now)) {
-      state.realMinute = { ...state.minute };
-    }
-    state.minute.ends -= milliseconds;
-    state.day.ends -= milliseconds;
-    for (const denial of state.denials.values()) {
-      denial.since -= milliseconds;
-      denial.until -= milliseconds;
-    }
-  }
-
   /** What was counted until now is on disk: the minute and the day. */
   save(): void {
     this.#saved = new Map([...this.#states].map(([who, state]) => [who, savedOf(state)]));
@@ -91,21 +77,27 @@ export class LimiterModel {
     this.save();
   }
 
-  #count(state: State, quota: Quota, now: number): Admission {
+  #count(state: State, caller: Caller, now: number): Admission {
     if (!isRunning(state.day.ends, DAY, now)) {
       state.day = { used: 0, ends: (Math.floor(now / DAY) + 1) * DAY };
       state.denials.clear();
+      for (const window of [state.minute, ...state.keys.values()])
+        if (!isRunning(window.ends, MINUTE, now)) window.ends = 0;
     }
     const minute = isRunning(state.minute.ends, MINUTE, now) ? state.minute : { used: 0, ends: now + MINUTE };
-    const windows = [
-      { window: state.day, limit: quota.perDay },
-      { window: minute, limit: quota.perMinute },
+    const windows: { name: WindowName; window: Window; limit: number }[] = [
+      { name: "day", window: state.day, limit: caller.perDay },
+      { name: "minute", window: minute, limit: caller.perMinute },
     ];
-    const real = state.realMinute;
-    if (real && isRunning(real.ends, MINUTE, now)) windows.push({ window: real, limit: 3 * quota.perMinute });
+    if (caller.limitPerMinute !== null) {
+      const known = state.keys.get(caller.keyId) ?? newWindow();
+      const window = isRunning(known.ends, MINUTE, now) ? known : { used: 0, ends: now + MINUTE };
+      windows.push({ name: "key", window, limit: caller.limitPerMinute });
+    }
     const full = windows.filter(({ window, limit }) => window.used >= limit);
     if (full.length === 0) {
       state.minute = minute;
+      for (const { name, window } of windows) if (name === "key") state.keys.set(caller.keyId, window);
       for (const { window } of windows) window.used++;
       const left = windows.map(({ window, limit }) => limit - window.used);
       const least = left.indexOf(Math.min(...left));
@@ -115,14 +107,16 @@ export class LimiterModel {
     }
     const waits = full.map(({ window }) => Math.ceil((window.ends - now) / 1000));
     const longest = Math.max(...waits);
-    const { window, limit } = full[waits.indexOf(longest)] as (typeof full)[number];
-    return { verdict: "limited", limit, remaining: 0, reset: Math.ceil(window.ends / 1000), retryAfter: longest };
+    const { name, window, limit } = full[waits.indexOf(longest)] as (typeof full)[number];
+    const reset = Math.ceil(window.ends / 1000);
+    return { verdict: "limited", limit, remaining: 0, reset, retryAfter: longest, window: name };
   }
 }
 
 /** What a restart leaves of a state. */
-function savedOf({ minute, day }: State): State {
-  return { ...newState(), minute: { ...minute }, day: { ...day } };
+function savedOf({ minute, day, keys }: State): State {
+  const saved = new Map([...keys].map(([key, window]) => [key, { ...window }]));
+  return { ...newState(), minute: { ...minute }, day: { ...day }, keys: saved };
 }
 
 /** A window whose end lies further away than it is long has ended. */
@@ -136,24 +130,25 @@ function shopOf({ accountId, mode }: Pick<Caller, "accountId" | "mode">): string
 }
 
 /** A caller of an account, with the given quota. */
-export function callerOf(accountId: string, keyId: string, quota: Quota, mode: Mode = "test"): Caller {
+export function callerOf(accountId: string, keyId: string, quota: Partial<Caller>, mode: Mode = "test"): Caller {
   return callerWith({ accountId, keyId, mode, ...quota });
 }
 
-// Small limits, so that few requests reach all of them. Two keys share a shop, and its account has another.
+// Small limits, so that few requests reach all of them. Keys share a shop, some have their own limit, and each account has
+// another shop.
 const small: Quota = { perMinute: 2, perDay: 5 };
 const larger: Quota = { perMinute: 44, perDay: 1_000_000 };
 const callers: readonly Caller[] = [
   callerOf("acc_a", "key_a1", small),
-  callerOf("acc_a", "key_a2", small),
+  callerOf("acc_a", "key_a2", { ...small, limitPerMinute: 1 }),
   callerOf("acc_a", "key_a3", small, "live"),
   callerOf("acc_b", "key_b", larger),
+  callerOf("acc_b", "key_b3", { ...larger, limitPerMinute: 20 }),
   callerOf("acc_b", "key_b2", larger, "live"),
 ];
 
 export type Event =
   | { readonly kind: "time passes"; readonly milliseconds: number }
-  | { readonly kind: "fast-forward"; readonly accountId: string; readonly milliseconds: number }
   | { readonly kind: "requests"; readonly caller: Caller; readonly times: number };
 
 const timePasses = oneof(
@@ -169,20 +164,10 @@ const requests = record({
   times: oneof(integer({ min: 1, max: 3 }), integer({ min: 20, max: 70 })),
 }).map(({ caller, times }): Event => ({ kind: "requests", caller, times }));
 
-const fastForward: Arbitrary<Event> = record({
-  kind: constant("fast-forward" as const),
-  accountId: constantFrom("acc_a", "acc_b"),
-  milliseconds: oneof(
-    constantFrom(1_000, 60_000, DAY / 2, DAY, DAY - 60_000),
-    integer({ min: 1, max: 70 }).map((step) => 1_000 * step),
-  ),
-});
-
-/** Requests of a few keys, at any time, and fast-forwards of sandboxes. */
+/** Requests of a few keys, at any time. */
 export const arbitraryEvent: Arbitrary<Event> = oneof(
   { weight: 3, arbitrary: timePasses },
   { weight: 4, arbitrary: requests },
-  { weight: 1, arbitrary: fastForward },
 );
 
 /** A story of such events, or of others too; long enough that limits are met and last strikes follow. */
@@ -200,12 +185,6 @@ export const arbitraryStart: Arbitrary<number> = oneof(
 export async function happen(event: Event, clock: ManualClock, limiter: Limiter, model: LimiterModel): Promise<void> {
   if (event.kind === "time passes") {
     clock.advance(event.milliseconds);
-    return;
-  }
-  if (event.kind === "fast-forward") {
-    const { accountId, milliseconds } = event;
-    model.bringNearer(accountId, milliseconds);
-    await limiter.bringNearer({ accountId, mode: "test" }, milliseconds);
     return;
   }
   for (let time = 0; time < event.times; time++) {

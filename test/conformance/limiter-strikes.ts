@@ -42,6 +42,7 @@ export function strikesConformance(open: OpenLimiter): void {
           remaining: 0,
           reset: midnightSecond,
           retryAfter: 12 * 3_600,
+          window: "day",
         });
       });
 
@@ -105,6 +106,7 @@ export function strikesConformance(open: OpenLimiter): void {
           remaining: 0,
           reset: noonSecond + 60,
           retryAfter: 59,
+          window: "minute",
           isLastStrike: true,
         });
         expect((await tested.limiter.limitStatus(caller())).strikes).toBe(0);

@@ -1,4 +1,4 @@
-import type { Caller, Quota } from "../../src/contract/caller.ts";
+import type { Caller } from "../../src/contract/caller.ts";
 import type { Admission, Limiter } from "../../src/http/interfaces.ts";
 import { MINUTE_MS } from "../../src/timing/clock.ts";
 import { ManualClock, NOON } from "../harness/manual-clock.ts";
@@ -65,8 +65,8 @@ export function inOtherMode(who: Caller): Caller {
   return { ...who, mode, keyId: `${who.keyId}_${mode}` };
 }
 
-/** A caller with a small quota, which may be given in part. */
-export function caller(quota: Partial<Quota> = {}, keyId = "key_1", accountId = "acc_1"): Caller {
+/** A caller with a small quota; all can be given. */
+export function caller(quota: Partial<Caller> = {}, keyId = "key_1", accountId = "acc_1"): Caller {
   return callerOf(accountId, keyId, { perMinute: 3, perDay: 1_000, ...quota });
 }
 

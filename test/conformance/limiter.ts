@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { assert, asyncProperty } from "fast-check";
 import type { Quota } from "../../src/contract/caller.ts";
+import { rounds } from "../harness/test-length.ts";
 import { arbitraryEvent, arbitraryStart, happen, happenAtOnce, LimiterModel, storyOf } from "./limiter-model.ts";
 import { modesConformance } from "./limiter-modes.ts";
 import { limitStatusConformance } from "./limiter-status.ts";
@@ -21,7 +22,7 @@ async function figuresOf(tested: LimiterUnderTest, quota: Quota) {
 }
 
 /** Declares the tests that every implementation of `Limiter` must pass. `stories` is the number of random stories. */
-export function limiterConformance(name: string, open: OpenLimiter, stories = 150): void {
+export function limiterConformance(name: string, open: OpenLimiter, stories = rounds(50, 150)): void {
   describe(`${name} keeps the promises of the interface Limiter:`, () => {
     let tested: LimiterUnderTest;
     beforeEach(async () => {
@@ -154,6 +155,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
           remaining: 0,
           reset: noonSecond + 60,
           retryAfter: 60,
+          window: "minute",
         });
         expect(await tested.limiter.admitAddress("192.0.2.2")).toMatchObject({ verdict: "admitted", remaining: 59 });
       });

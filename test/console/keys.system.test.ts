@@ -35,6 +35,21 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     (await one.service.call("POST", "/keys", { key: one.key, body: { name, scopes: ["read"] } })).json;
   const statusWith = async (key: string) => (await call("GET", "/key", undefined, key)).status;
 
+  test("a key gets a limit of its own, and loses it", async () => {
+    await newKey("script");
+    const page = await ui.open("/keys");
+    for (const [limit, shown] of [
+      ["30", "attached"],
+      ["", "detached"],
+    ] as const) {
+      await row(page, "script").getByRole("button", { name: "Limit" }).click();
+      await dialogOf(page).getByLabel("Limit per minute").fill(limit);
+      await dialogOf(page).getByRole("button", { name: "Save" }).click();
+      await row(page, "script").getByText("30 a minute").waitFor({ state: shown });
+    }
+    await ui.leave(page);
+  });
+
   test("a key is created, shown once, copied, and revoked by pointer", async () => {
     const page = await ui.open("/events");
     await page.clock.setFixedTime(ui.service.clock.now()); // that of the service, for the time until the key ends

@@ -13,6 +13,7 @@ export function callerWith(own: Partial<Caller> = {}): Caller {
     lastUsedAt: Number.NEGATIVE_INFINITY,
     bannedUntil: null,
     bans: 0,
+    limitPerMinute: null,
     name: "till",
     isSuspended: false,
     perMinute: 60,

@@ -103,6 +103,24 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     await eventually(used, (count) => count === 5);
   });
 
+  test("include a key's own, which PATCH changes for all processes", async () => {
+    const { key, id } = await newKeyIn(newDataDir(), { quota: unlimitedQuota, settings, scopes: ["read", "admin"] });
+    const patched = await fetch(`${baseOf(0)}/keys/${id}`, {
+      method: "PATCH",
+      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ limitPerMinute: 100 }),
+    });
+    expect(patched.status).toBe(200);
+    const shown = () =>
+      Promise.all(programs.map(async ({ base }) => (await ask(base, key)).headers.get("x-ratelimit-limit")));
+    await eventually(shown, (limits) => limits.every((limit) => limit === "100"));
+    const used = async () => ((await (await ask(baseOf(1), key, "/key")).json()) as CurrentKeyBody).limits.key?.used;
+    const before = await used();
+    const all = await Promise.all(Array.from({ length: 200 }, (_, index) => ask(baseOf(index), key)));
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(100 - Number(before));
+    expect(await used()).toBe(100);
+  });
+
   test("are new when Valkey has lost its data, and every ban still holds", async () => {
     const quota = { perMinute: 20, perDay: 100 };
     const [banned, key] = [await newKey(quota), await newKey(quota)];

@@ -1,4 +1,5 @@
 // The service stops in order and within its deadlines, and loses nothing that it acknowledged.
+
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -69,8 +70,8 @@ describe("stopping", () => {
     expect(responses.every(({ status }) => status === 201)).toBe(true);
     const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
     await eventually(
-      async () => database.query<{ day_used: number }, []>("SELECT day_used FROM limit_windows").get()?.day_used,
-      (used) => used === 100,
+      async () => database.query<{ windows: string }, []>("SELECT windows FROM limit_windows").get()?.windows,
+      (windows) => windows?.includes('["day",86400000,100,') ?? false,
     );
     database.close();
     await first.end("SIGKILL");

@@ -16,7 +16,6 @@ import { EventRetention } from "../../src/domains/events/event-retention.store.t
 import { EventLog } from "../../src/domains/events/events.store.ts";
 import { StoredResponseStore } from "../../src/domains/idempotency/stored-responses.store.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
-import { sandboxBans } from "../../src/domains/keys/sandbox-bans.store.ts";
 import { lastByPet } from "../../src/domains/orders/orders.statements.ts";
 import { OrderStore } from "../../src/domains/orders/orders.store.ts";
 import { Reservations } from "../../src/domains/orders/reservations.store.ts";
@@ -140,7 +139,6 @@ const work: Record<string, (storage: Storage) => Read<unknown> | Promise<unknown
   "deliveries of a shop that wait": () => webhookDueTimes(clock).waiting(sandbox, 10_000),
   "stored responses of a sandbox": (storage) =>
     new StoredResponseStore(storage, { now: () => 0 }).waiting(sandbox, 100),
-  "bans of a sandbox": (storage) => sandboxBans({ storage, clock }, () => {}).waiting(sandbox, 10_000),
   "the figures of a shop": () => new ShopSummaries(clock).get(1),
   "time zones to look up": (storage) => new ShopSettingsStore(storage, clock).renewOffsets(),
   "a category": () => new CategoryStore({} as never).get(1, end),

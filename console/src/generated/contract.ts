@@ -31,6 +31,7 @@ export type OperationName =
   | "getCurrentKey"
   | "listKeys"
   | "createKey"
+  | "updateKey"
   | "rotateKey"
   | "revokeKey"
   | "getUsage"
@@ -73,6 +74,7 @@ export const scopes: Readonly<Record<string, readonly OperationName[]>> = {
     "updateShop",
     "listKeys",
     "createKey",
+    "updateKey",
     "rotateKey",
     "revokeKey",
     "listWebhookEndpoints",
@@ -239,6 +241,25 @@ export const createKeyBody: readonly FieldDescription[] = [
     choices: ["live", "test"],
   },
   { name: "expiresIn", label: "Expires in", kind: "integer", minimum: 60, maximum: 315360000 },
+  {
+    name: "limitPerMinute",
+    label: "Limit per minute",
+    hint: "Requests a minute, at most those of the plan.",
+    kind: "integer",
+    minimum: 1,
+    maximum: 2147483647,
+  },
+];
+export const updateKeyBody: readonly FieldDescription[] = [
+  {
+    name: "limitPerMinute",
+    label: "Limit per minute",
+    hint: "Requests a minute, at most those of the plan.",
+    kind: "integer",
+    isRemovable: true,
+    minimum: 1,
+    maximum: 2147483647,
+  },
 ];
 export const rotateKeyQuery: readonly FieldDescription[] = [
   {
@@ -272,6 +293,7 @@ export const listEventsQuery: readonly Filter[] = [
       "order.updated",
       "shop.updated",
       "key.created",
+      "key.updated",
       "key.rotated",
       "key.revoked",
       "key.banned",
@@ -302,6 +324,7 @@ export const streamEventsQuery: readonly Filter[] = [
       "order.updated",
       "shop.updated",
       "key.created",
+      "key.updated",
       "key.rotated",
       "key.revoked",
       "key.banned",
@@ -341,6 +364,7 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
       "order.updated",
       "shop.updated",
       "key.created",
+      "key.updated",
       "key.rotated",
       "key.revoked",
       "key.banned",
@@ -375,6 +399,7 @@ export const updateWebhookEndpointBody: readonly FieldDescription[] = [
       "order.updated",
       "shop.updated",
       "key.created",
+      "key.updated",
       "key.rotated",
       "key.revoked",
       "key.banned",

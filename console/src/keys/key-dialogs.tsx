@@ -1,13 +1,14 @@
-import type { IssuedApiKey, ListedApiKey, NewApiKey, RotateKeyQuery } from "petstore-client";
+import type { ApiKeyPatch, IssuedApiKey, ListedApiKey, NewApiKey, RotateKeyQuery } from "petstore-client";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { changed, type FieldDescription } from "../contract.ts";
-import { createKeyBody } from "../generated/contract.ts";
+import { createKeyBody, updateKeyBody } from "../generated/contract.ts";
 import { baseUrl } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
-import { continueWith, useSession } from "../session/session.ts";
+import { continueWith, type OpenSession, useSession } from "../session/session.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
+import { askFirst } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { durationControl } from "../ui/form/duration.tsx";
 import type { Control } from "../ui/form/field.tsx";
@@ -72,6 +73,26 @@ export function CreateKey({ isForAssistant, onClose }: CreateKeyProps) {
     >
       {isForAssistant && <p class="intro">The assistant gets its own key. Without “Write”, it can only read.</p>}
     </FormDialog>
+  );
+}
+
+/** Gives a key a limit of its own. */
+export function LimitKey({ of, onClose }: KeyDialogProps) {
+  const { petstore } = useSession();
+  const action = useAction(async (body: ApiKeyPatch) => {
+    await petstore.updateKey(of.id, body);
+    invalidate(KEYS);
+  });
+  return (
+    <FormDialog
+      title={`Limit ${of.name}`}
+      fields={updateKeyBody}
+      values={of}
+      changesOnly
+      action={action}
+      submit="Save"
+      onClose={onClose}
+    />
   );
 }
 
@@ -161,19 +182,20 @@ function Connection({ of }: { readonly of: IssuedApiKey }) {
   );
 }
 
-export function RevokeKey({ of, onClose }: KeyDialogProps) {
-  const { petstore, key } = useSession();
-  const action = useAction(async () => {
-    await petstore.revokeKey(of.id);
-    say(`${of.name} revoked`);
-    invalidate(KEYS);
+/** Revokes a key, after a question. */
+export const askToRevoke = ({ petstore, key }: OpenSession, { id, name, hint }: ListedApiKey): void =>
+  askFirst({
+    title: `Revoke ${name}?`,
+    text: (
+      <>
+        Programs that use <code>{hint}</code> are refused immediately.
+        {id === key.id && " You are signed in with this key, and will be signed out."}
+      </>
+    ),
+    submit: "Revoke key",
+    async run() {
+      await petstore.revokeKey(id);
+      say(`${name} revoked`);
+      invalidate(KEYS);
+    },
   });
-  return (
-    <FormDialog title={`Revoke ${of.name}?`} fields={[]} action={action} submit="Revoke key" isFinal onClose={onClose}>
-      <p class="intro">
-        Programs that use <code>{of.hint}</code> are refused immediately.
-        {of.id === key.id && " You are signed in with this key, and will be signed out."}
-      </p>
-    </FormDialog>
-  );
-}

@@ -12,10 +12,10 @@ import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { durationOf, numberOf } from "../ui/words.ts";
-import { CONNECT, CreateKey, RevokeKey, RotateKey } from "./key-dialogs.tsx";
+import { askToRevoke, CONNECT, CreateKey, LimitKey, RotateKey } from "./key-dialogs.tsx";
 import { hasEnded, isReplaced, stateOf, useKeys } from "./keys.ts";
 
-type Task = { readonly kind: "create" | "connect" } | { readonly kind: "rotate" | "revoke"; readonly of: ListedApiKey };
+type Task = { readonly kind: "create" | "connect" } | { readonly kind: "limit" | "rotate"; readonly of: ListedApiKey };
 
 const views = [
   ["", "In use"],
@@ -25,7 +25,8 @@ const views = [
 /** The keys of the account. */
 export function Keys() {
   const may = useMay();
-  const { key } = useSession();
+  const session = useSession();
+  const { key } = session;
   const { query } = usePlace();
   const keys = useKeys();
   const { data } = keys;
@@ -37,8 +38,9 @@ export function Keys() {
     narrow: "acts",
     cell: (of) => (
       <span class="row-actions">
+        {may("updateKey") && <RowButton text="Limit" of={of.name} onClick={() => setTask({ kind: "limit", of })} />}
         {may("rotateKey") && <RowButton text="Rotate" of={of.name} onClick={() => setTask({ kind: "rotate", of })} />}
-        {may("revokeKey") && <RowButton text="Revoke" of={of.name} onClick={() => setTask({ kind: "revoke", of })} />}
+        {may("revokeKey") && <RowButton text="Revoke" of={of.name} onClick={() => askToRevoke(session, of)} />}
       </span>
     ),
   };
@@ -75,7 +77,16 @@ export function Keys() {
               </>
             ),
           },
-          { head: "Scopes", narrow: "under", cell: ({ scopes }) => <span class="one-line">{scopes.join(", ")}</span> },
+          {
+            head: "Scopes",
+            narrow: "under",
+            cell: ({ scopes, limitPerMinute }) => (
+              <>
+                <span class="one-line">{scopes.join(", ")}</span>
+                {limitPerMinute && <span class="fine">{limitPerMinute} a minute</span>}
+              </>
+            ),
+          },
           ...(key.mode === "live" ? [{ head: "Mode", cell: ({ mode }: ListedApiKey) => mode }] : []),
           { head: "Last used", cell: (one) => <LastUse of={one} /> },
           { head: "State", narrow: "end", cell: (one) => <State of={one} /> },
@@ -86,8 +97,8 @@ export function Keys() {
       <OwnKey />
       {task?.kind === "create" && <CreateKey onClose={close} />}
       {task?.kind === "connect" && <CreateKey isForAssistant onClose={close} />}
+      {task?.kind === "limit" && <LimitKey of={task.of} onClose={close} />}
       {task?.kind === "rotate" && <RotateKey of={task.of} onClose={close} />}
-      {task?.kind === "revoke" && <RevokeKey of={task.of} onClose={close} />}
     </Page>
   );
 }
@@ -128,10 +139,6 @@ function OwnKey() {
           ["Its next ban would last", durationOf(bans.next)],
         ]}
       />
-      <p class="fine">
-        A request sent more than a second after a 429, before its Retry-After has passed, is a strike. Waiting sets
-        strikes to 0.
-      </p>
     </section>
   );
 }

@@ -111,7 +111,7 @@ const deleteAccount: Command = {
   summary: "Delete an account permanently, with its keys and both shops.",
   description:
     "Its keys stop working within a second. The service deletes its data in the background, or at the next start if it\n" +
-    "does not run. Backups still contain the data, and PostgreSQL keeps deleted rows in its pages until VACUUM.",
+    "does not run. Backups still contain the data, and unused parts of SQLite's or PostgreSQL's pages may.",
   example: "accounts delete acc_8sK2mX0qVb4TzR1c --yes",
   args: ["ACCOUNT"],
   options: yesOption,
@@ -223,7 +223,7 @@ function readPlan({ options }: ParsedArguments): { plan: Plan; quota: Agreement 
   return { plan, quota: { perMinute, perDay, animals } };
 }
 
-function readCount(name: string, text: string | undefined): number | undefined {
+export function readCount(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^[1-9][0-9]{0,11}$/.test(text)) {
     throw new UsageError(`--${name} must be a whole number from 1 to 999999999999.`);

@@ -57,10 +57,10 @@ export class DeletedAccounts {
 
   async #delete(id: string): Promise<void> {
     const { storage, tables, forget, onDeleted } = this.#parts;
+    for (const forgetIn of forget) await forgetIn(id); // first: what is in memory would be written again
     for (const { deleteSome } of tables) {
       while ((await storage.write(() => all(deleteSome, id))).length === DELETE_BATCH_SIZE) continue;
     }
-    for (const forgetIn of forget) await forgetIn(id);
     await storage.write(() => all(clearAccountName, id));
     // `scrub` removes the remains of deleted rows from the files. If another process prevents that, the record stays, and
     // the next call starts again.

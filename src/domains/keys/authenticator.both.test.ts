@@ -7,6 +7,7 @@ import { development, production } from "../../../test/harness/key-environments.
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { migrations } from "../../app/schema.ts";
 import type { Mode } from "../../contract/caller.ts";
+import { invalidApiKey } from "../../contract/errors.ts";
 import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
 import { change } from "../../storage/statement.ts";
 import { all } from "../../storage/transaction.ts";
@@ -53,7 +54,7 @@ test("a key with one wrong character is refused without a look-up", async () => 
   for (let position = 0; position < issued.key.length; position++) {
     const wrong = issued.key[position] === "x" ? "y" : "x";
     const mistyped = issued.key.slice(0, position) + wrong + issued.key.slice(position + 1);
-    expect(await authenticator.authenticate(mistyped)).toBeUndefined();
+    expect(await authenticator.authenticate(mistyped)).toMatchObject({ error: invalidApiKey });
   }
   expect(storage.reads).toBe(0);
 });
@@ -77,16 +78,19 @@ test("production accepts keys of both modes, and distinguishes them", async () =
 });
 
 test.each([
-  ["of production", production, "live"],
-  ["of another cell", { ...development, cell: "a7" }, "test"],
-] as const)("a key %s is refused without a look-up, even if it is in the store", async (_name, environment, mode) => {
-  const key = await issueFor(environment, mode);
-  expect(await authenticator.authenticate(key)).toBeUndefined();
-  expect(storage.reads).toBe(0);
-  expect(await new KeyAuthenticator(storage, keys, environment, new ManualClock()).authenticate(key)).toMatchObject({
-    mode,
-  });
-});
+  ["of production", production, "live", "only production has live keys"],
+  ["of another cell", { ...development, cell: "a7" }, "test", "of another cell than this one, 00"],
+] as const)(
+  "a key %s is refused without a look-up, even if it is in the store",
+  async (_name, environment, mode, why) => {
+    const key = await issueFor(environment, mode);
+    expect(await authenticator.authenticate(key)).toMatchObject({ message: expect.stringContaining(why) });
+    expect(storage.reads).toBe(0);
+    expect(await new KeyAuthenticator(storage, keys, environment, new ManualClock()).authenticate(key)).toMatchObject({
+      mode,
+    });
+  },
+);
 
 /** Sends the key twice, and returns how often it was looked up. */
 async function reads(): Promise<number> {

@@ -67,18 +67,6 @@ test("each further ban lasts twice as long, up to an hour, until there was none 
   expect(await ban(key)).toBe(60);
 });
 
-test("a fast-forward brings the end of a ban nearer, and the day after which it is forgotten", async () => {
-  const key = await newKey();
-  const forward = (seconds: number) => service.call("POST", "/sandbox/fast-forward", { key, body: { seconds } });
-  expect(await ban(key)).toBe(60);
-  await forward(59);
-  expect(retryAfter(await get(key))).toBe(1);
-  await forward(1);
-  expect(await ban(key)).toBe(120);
-  await forward(120 + 86_400);
-  expect(await ban(key)).toBe(60);
-});
-
 describe("if the store fails,", () => {
   test("the last strike is a 429 like the others, and strikes are counted from 0 again", async () => {
     const key = await newKey();

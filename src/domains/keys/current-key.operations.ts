@@ -33,8 +33,9 @@ const CurrentKey = Type.Object(
       {
         minute: described(LimitWindow, "The current minute. Its first request began it."),
         day: described(LimitWindow, "The UTC calendar day."),
+        key: Type.Optional(described(LimitWindow, "The key's own minute. Absent without `limitPerMinute`.")),
       },
-      { title: "KeyLimits", description: "The windows of the shop, which all of its keys share." },
+      { title: "KeyLimits", description: "The windows of the shop, which all of its keys share, and of the key." },
     ),
     strikes: Type.Object(
       {

@@ -1,18 +1,32 @@
 import { banEnd } from "../../contract/bans.ts";
-import { scopes as allScopes, type Mode, modes, type Scope } from "../../contract/caller.ts";
-import { timestampOf } from "../../contract/schemas.ts";
-import { type Command, UsageError } from "../../terminal/command.ts";
-import { table } from "../../terminal/output.ts";
+import { scopes as allScopes, modes, type Scope } from "../../contract/caller.ts";
+import { INT32_MAX, timestampOf } from "../../contract/schemas.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { type Command, type CommandContext, oneOf, UsageError, withStore } from "../../terminal/command.ts";
+import { iso, table } from "../../terminal/output.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/clock.ts";
-import { readName } from "../accounts/accounts.command.ts";
+import { readCount, readName } from "../accounts/accounts.command.ts";
+import { AccountStore } from "../accounts/accounts.store.ts";
 import { requireAccount } from "../shops/shop-options.ts";
+import { keySettings } from "./api-key.ts";
+import { KeyStore } from "./keys.store.ts";
 import { type ApiKey, banOf, type IssuedKey, isValid } from "./keys.ts";
-import { withKeys } from "./keys-for-command.ts";
+
+/** The keys in a store, for a command. Rejects with `StorageUnusable` if the store belongs to another environment. */
+export async function keysForCommand(storage: Storage, { store, settings }: CommandContext): Promise<KeyStore> {
+  const isProduction = await store.requireEnvironment(storage);
+  return new KeyStore(storage, { isProduction, cell: settings(keySettings).PETSTORE_CELL });
+}
+
+/** Runs work on the keys of the store, and closes it. */
+function withKeys<T>(context: CommandContext, work: (keys: KeyStore, storage: Storage) => Promise<T>): Promise<T> {
+  return withStore(context, async (storage) => work(await keysForCommand(storage, context), storage));
+}
 
 const createKey: Command = {
   name: "keys create",
   summary: "Create an API key for an account and show it once.",
-  example: "keys create --account acc_8sK2mX0qVb4TzR1c --name till --scopes read,write",
+  example: "keys create --account acc_8sK2mX0qVb4TzR1c --name till --scopes read,write --per-minute 60",
   options: {
     account: { meaning: "The account that the key belongs to.", value: "ACCOUNT", isRequired: true },
     name: { meaning: "The name of the key.", value: "NAME", fallback: "default" },
@@ -21,14 +35,21 @@ const createKey: Command = {
       value: "SCOPES",
       fallback: "read,write",
     },
+    "per-minute": { meaning: "Its own limit of requests per minute, at most that of the plan.", value: "NUMBER" },
     mode: { meaning: "live or test. The default is live in production and test elsewhere.", value: "MODE" },
   },
-  run: ({ options }, context) => {
+  run: (given, context) => {
+    const { options } = given;
     const name = readName(options["name"]);
     const scopes = readScopes(options["scopes"] ?? "");
-    const mode = readMode(options["mode"]);
-    return withKeys(context, async (keys) => {
-      const issued = await keys.issueKey(options["account"] ?? "", name, scopes, Date.now(), mode);
+    const mode = options["mode"] === undefined ? undefined : oneOf(given, "mode", modes);
+    const account = options["account"] ?? "";
+    const limit = readCount("per-minute", options["per-minute"]) ?? null;
+    return withKeys(context, async (keys, storage) => {
+      const { perMinute } = await new AccountStore(storage).find(account);
+      const most = Math.min(perMinute, INT32_MAX);
+      if (limit !== null && limit > most) throw new UsageError(`--per-minute must be at most ${most}, the plan's.`);
+      const issued = await keys.issueKey(account, name, scopes, Date.now(), mode, limit);
       return { json: shownIssued(issued), text: describeIssued(issued), ifLost: ifLost(issued) };
     });
   },
@@ -61,12 +82,13 @@ const listKeys: Command = {
         key.hint,
         key.name,
         key.scopes.join(","),
+        String(key.limitPerMinute ?? "plan"),
         stateOf(key, now),
         iso(key.expiresAt) ?? "never",
         iso(key.lastUsedAt) ?? "never",
       ]);
       return {
-        json: keys.map((key) => listed(key, now)),
+        json: keys.map((key) => Object.assign(shown(key), { ban: banOf(key, now).ban ?? null })),
         text: rows.length > 0 ? table(headings, rows) : "There are no such keys.",
       };
     });
@@ -78,7 +100,7 @@ function isUnused(key: ApiKey, unused: number, now: number): boolean {
   return isValid(key, now) && (key.lastUsedAt ?? key.createdAt) <= now - unused;
 }
 
-const headings = ["ID", "ACCOUNT", "MODE", "HINT", "NAME", "SCOPES", "STATE", "EXPIRES", "LAST USED"];
+const headings = ["ID", "ACCOUNT", "MODE", "HINT", "NAME", "SCOPES", "PER MINUTE", "STATE", "EXPIRES", "LAST USED"];
 
 const revokeKey: Command = {
   name: "keys revoke",
@@ -146,11 +168,6 @@ function shown(key: ApiKey) {
   };
 }
 
-/** `ban` is null if there is none. */
-function listed(key: ApiKey, now: number) {
-  return { ...shown(key), ban: banOf(key, now).ban ?? null };
-}
-
 function shownIssued({ key, record }: IssuedKey) {
   return { key, ...shown(record) };
 }
@@ -173,10 +190,6 @@ function stateOf(key: ApiKey, now: number): string {
   return end === undefined ? "valid" : `banned until ${timestampOf(end)}`;
 }
 
-function iso(time: number | null): string | null {
-  return time === null ? null : timestampOf(time);
-}
-
 function readScopes(text: string): Scope[] {
   const given = [...new Set(text.split(",").map((scope) => scope.trim()))];
   const known = allScopes.filter((scope) => given.includes(scope));
@@ -184,12 +197,6 @@ function readScopes(text: string): Scope[] {
     throw new UsageError(`--scopes must be some of ${allScopes.join(", ")}, separated by commas.`);
   }
   return known;
-}
-
-function readMode(text: string | undefined): Mode | undefined {
-  const mode = modes.find((one) => one === text);
-  if (text !== undefined && !mode) throw new UsageError(`--mode must be ${modes.join(" or ")}.`);
-  return mode;
 }
 
 const units: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };

@@ -1,6 +1,7 @@
 import { scopes as allScopes, type Caller, type Mode } from "../../contract/caller.ts";
 import { failure, invalidApiKey, invalidInput, lifetimeExceedsKey } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
+import { count } from "../../contract/messages.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { emptyPage } from "../../storage/pages.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -11,6 +12,7 @@ import {
   keyNotFound,
   type keyOperations,
   lastAdminKey,
+  limitExceedsKey,
   MAX_KEYS,
   MIN_LIFETIME,
   modeNotHeld,
@@ -59,7 +61,8 @@ export function keyHandlers(
       return { ...page, items };
     },
 
-    *createKey({ caller, requestId, body: { name, scopes: wanted, mode = caller.mode, expiresIn } }) {
+    *createKey({ caller, requestId, body }) {
+      const { name, scopes: wanted, mode = caller.mode, expiresIn, limitPerMinute = null } = body;
       const scopes = allScopes.filter((scope) => wanted.includes(scope));
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
@@ -71,11 +74,28 @@ export function keyHandlers(
       const now = clock.now();
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
       const end = calling.expiresAt;
-      if (endsAfter(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
+      if (exceeds(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
+      const refused = limitRefusal(limitPerMinute, calling, caller);
+      if (refused) return refused;
       if ((yield* store.valid(accountId, mode, now)).length >= MAX_KEYS) return maximumReached(mode);
-      const newKey = { accountId, mode, name, scopes, plannedEnd };
+      const newKey = { accountId, mode, name, scopes, limitPerMinute, plannedEnd };
       const { key, record } = yield* store.issue(locked, authorOf(caller, requestId), newKey, now);
       return { body: { key, ...toApiKeyBody(record) } };
+    },
+
+    *updateKey({ caller, requestId, params: { keyId }, body: { limitPerMinute } }) {
+      const found = yield* lockVisibleKey(keyId, caller);
+      const calling = yield* callingKey(caller, found?.key.mode);
+      if (!calling) return callerEnded;
+      if (!found) return notFound;
+      const { key } = found;
+      if (!isValid(key, clock.now()))
+        return failure(keyEnded, `The key ${keyId} is no longer valid. Create another one.`);
+      if (limitPerMinute === undefined) return { body: toApiKeyBody(key, authenticator.lastUse(keyId)) };
+      const refused = limitRefusal(limitPerMinute, calling, caller);
+      if (refused) return refused;
+      const updated = yield* store.setLimit(found, authorOf(caller, requestId), limitPerMinute);
+      return { body: toApiKeyBody(updated, authenticator.lastUse(keyId)) };
     },
 
     *rotateKey({ caller, requestId, params: { keyId }, query: { overlap } }) {
@@ -89,7 +109,8 @@ export function keyHandlers(
       if (!isValid(old, now)) return failure(keyEnded, `The key ${keyId} is no longer valid. Create another one.`);
       const missing = missingScopes(old.scopes, caller);
       if (missing.length > 0) return notHeld(missing);
-      if (endsAfter(old.plannedEnd, expiresAt)) return outlives(expiresAt);
+      if (exceeds(old.plannedEnd, expiresAt)) return outlives(expiresAt);
+      if (exceeds(old.limitPerMinute, calling.limitPerMinute)) return aboveOwn(calling.limitPerMinute);
       if (keyId === caller.keyId && overlap < MIN_OVERLAP) return tooLittleOverlap;
       // With an overlap, both keys are valid for a while.
       if (overlap > 0 && (yield* store.valid(caller.accountId, old.mode, now)).length >= MAX_KEYS)
@@ -106,7 +127,8 @@ export function keyHandlers(
       const { key } = found;
       const now = clock.now();
       const valid = yield* store.valid(caller.accountId, key.mode, now);
-      if (isValid(key, now) && isAdmin(key) && !valid.some((other) => isAdmin(other) && lastsAsLong(other, key))) {
+      const remaining = valid.filter((other) => other.id !== key.id && !exceeds(key.expiresAt, other.expiresAt));
+      if (isValid(key, now) && isAdmin(key) && !remaining.some(isAdmin)) {
         return failure(
           lastAdminKey,
           `No other ${key.mode} key with the scope admin is valid for as long. Create one first.`,
@@ -131,13 +153,8 @@ function isAdmin({ scopes }: ApiKey): boolean {
   return scopes.includes("admin");
 }
 
-/** True if another key stays valid at least as long. */
-function lastsAsLong(other: ApiKey, key: ApiKey): boolean {
-  return other.id !== key.id && !endsAfter(key.expiresAt, other.expiresAt);
-}
-
-/** True if one time is after the other, in Unix milliseconds. Null means never. */
-function endsAfter(one: number | null, other: number | null): other is number {
+/** True if one end or limit is beyond the other. Null means none. */
+function exceeds(one: number | null, other: number | null): other is number {
   return other !== null && (one === null || one > other);
 }
 
@@ -159,6 +176,22 @@ function outlives(end: number, longest = 0) {
   return failure(
     lifetimeExceedsKey,
     `The new key would expire after the calling key, which expires at ${timestampOf(end)}. Use ${advice}.`,
+  );
+}
+
+/** Why the calling key cannot give a key this limit, if it cannot. */
+function limitRefusal(limit: number | null, calling: ApiKey, { perMinute }: Caller) {
+  if (limit !== null && limit > perMinute) {
+    const message = `must be at most ${perMinute}, the requests per minute of the plan`;
+    return invalidInput([{ path: "/body/limitPerMinute", message }]);
+  }
+  return exceeds(limit, calling.limitPerMinute) ? aboveOwn(calling.limitPerMinute) : undefined;
+}
+
+function aboveOwn(own: number) {
+  return failure(
+    limitExceedsKey,
+    `The calling key may send ${count(own, "request")} a minute. Send a limitPerMinute of at most ${own}.`,
   );
 }
 

@@ -30,7 +30,7 @@ export const keyNotFound = defineError({
 export const keyEnded = defineError({
   code: "key_ended",
   status: 409,
-  meaning: "The key is revoked or has expired, and cannot be replaced. Create another one.",
+  meaning: "The key is revoked or has expired, and cannot be replaced or changed. Create another one.",
 });
 export const tooManyKeys = defineError({
   code: "too_many_keys",
@@ -41,6 +41,11 @@ export const scopeNotHeld = defineError({
   code: "scope_not_held",
   status: 403,
   meaning: "The new key would have a scope that the calling key lacks.",
+});
+export const limitExceedsKey = defineError({
+  code: "limit_exceeds_key",
+  status: 403,
+  meaning: "The key would have a higher `limitPerMinute` than the calling key, or none.",
 });
 export const modeNotHeld = defineError({
   code: "mode_not_held",
@@ -63,6 +68,12 @@ export const keyRotated = defineEvent({
   meaning: "A key was replaced by another.",
 });
 export const keyRevoked = defineEvent({ ...readBy, ...change, type: "key.revoked", meaning: "A key was revoked." });
+export const keyUpdated = defineEvent({
+  ...readBy,
+  ...change,
+  type: "key.updated",
+  meaning: "The limit of a key was changed.",
+});
 // `keyBanned` is an error.
 export const keyBannedEvent = defineEvent({
   ...readBy,
@@ -70,12 +81,18 @@ export const keyBannedEvent = defineEvent({
   meaning: "A key was banned temporarily, because it kept sending requests after a 429.",
   data: ListedApiKey,
 });
-export const keyEventTypes = [keyCreated, keyRotated, keyRevoked, keyBannedEvent] as const;
+export const keyEventTypes = [keyCreated, keyUpdated, keyRotated, keyRevoked, keyBannedEvent] as const;
 
 const scopeList = Type.Array(Scope, {
   description: "What the key may do.",
   minItems: 1,
   maxItems: scopes.length,
+});
+
+const limit = Int32({
+  description: "Requests a minute, at most those of the plan.",
+  minimum: 1,
+  examples: [30],
 });
 
 const name = Text({ description: "The key's name.", minLength: 1, maxLength: 100, examples: ["till"] });
@@ -127,7 +144,8 @@ const createKey = defineOperation({
   summary: "Create a key",
   description:
     "Creates a key for your account and shows it once. The key cannot have a scope that the calling key lacks, and " +
-    "cannot expire later: if the calling key expires, send an `expiresIn`. A test key can create test keys only. " +
+    "cannot expire later: if the calling key expires, send an `expiresIn`. If it has a `limitPerMinute`, send one that is " +
+    "no higher. A test key can create test keys only. " +
     `An account can have ${MAX_KEYS} valid keys of each mode.`,
   scopes: ["admin"],
   body: {
@@ -144,12 +162,14 @@ const createKey = defineOperation({
             [MEANING]: "seconds, such as 86400 for a day",
           }),
         ),
+        limitPerMinute: Type.Optional(limit),
       },
       { title: "NewApiKey", description: "An API key to create.", additionalProperties: false },
     ),
     examples: {
       "A key for a till": { name: "till", scopes: ["read", "write"] },
       "A key for an hour": { name: "trial", scopes: ["read"], expiresIn: 3_600 },
+      "A key for a script, which leaves requests to the till": { name: "script", scopes: ["read"], limitPerMinute: 30 },
     },
   },
   emits: ["key.created"],
@@ -161,7 +181,49 @@ const createKey = defineOperation({
     secret: true,
   },
   // An invalid key: the calling key has ended since the request began.
-  errors: [invalidApiKey, tooManyKeys, scopeNotHeld, modeNotHeld, lifetimeExceedsKey],
+  errors: [invalidRequest, invalidApiKey, tooManyKeys, scopeNotHeld, modeNotHeld, lifetimeExceedsKey, limitExceedsKey],
+});
+
+const updateKey = defineOperation({
+  name: "updateKey",
+  method: "PATCH",
+  path: "/keys/{keyId}",
+  tag: account,
+  summary: "Change a key",
+  description:
+    "Changes the limit of a key of your account (JSON Merge Patch, RFC 7396). A key that has one cannot raise or remove " +
+    "limits above its own.",
+  scopes: ["admin"],
+  params,
+  body: {
+    schema: Type.Object(
+      {
+        limitPerMinute: Type.Optional(
+          Type.Unsafe<number | null>({
+            ...limit,
+            type: ["integer", "null"],
+            description: "Requests a minute, at most those of the plan; `null` removes it.",
+          }),
+        ),
+      },
+      {
+        title: "ApiKeyPatch",
+        description: "What to change of a key (JSON Merge Patch, RFC 7396).",
+        additionalProperties: false,
+      },
+    ),
+    examples: { "A lower limit": { limitPerMinute: 30 }, "No limit of its own": { limitPerMinute: null } },
+  },
+  emits: ["key.updated"],
+  response: {
+    status: 200,
+    description: "The changed key.",
+    schema: ApiKey,
+    examples: { "A key with a limit": { ...exampleKey, limitPerMinute: 30 } },
+    entityTag: true,
+  },
+  // An invalid request: a limit above that of the plan.
+  errors: [invalidRequest, invalidApiKey, keyEnded, limitExceedsKey],
 });
 
 const rotateKey = defineOperation({
@@ -171,7 +233,7 @@ const rotateKey = defineOperation({
   tag: account,
   summary: "Replace a key",
   description:
-    "Creates a key with the name, mode, scopes and expiry of an old one and shows it once. The old key stays valid " +
+    "Creates a key with the name, mode, scopes, limit and expiry of an old one and shows it once. The old key stays valid " +
     "for `overlap` seconds. The new key cannot expire later than the calling key. A key can replace itself: send an " +
     "`Idempotency-Key`, so that you can repeat the request if its response is lost.",
   testPanel: { disabled: "one click would replace a key that programs may use" },
@@ -209,7 +271,7 @@ const rotateKey = defineOperation({
     secret: true,
   },
   // An invalid request: too little overlap for the calling key.
-  errors: [invalidRequest, invalidApiKey, keyEnded, tooManyKeys, scopeNotHeld, lifetimeExceedsKey],
+  errors: [invalidRequest, invalidApiKey, keyEnded, tooManyKeys, scopeNotHeld, lifetimeExceedsKey, limitExceedsKey],
 });
 
 const revokeKey = defineOperation({
@@ -230,4 +292,4 @@ const revokeKey = defineOperation({
   errors: [invalidApiKey, lastAdminKey],
 });
 
-export const keyOperations = [listKeys, createKey, rotateKey, revokeKey] as const;
+export const keyOperations = [listKeys, createKey, updateKey, rotateKey, revokeKey] as const;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { modes, scopes } from "../../contract/caller.ts";
-import { Choice, Timestamp } from "../../contract/schemas.ts";
+import { Choice, Int32, Timestamp } from "../../contract/schemas.ts";
 
 export const Scope = Choice(scopes, { title: "Scope", description: "What an API key may do." });
 
@@ -18,6 +18,12 @@ export const keyFields = {
   scopes: Type.Array(Scope, { description: "What the key may do.", maxItems: scopes.length }),
   createdAt: Timestamp({ description: "When the key was created." }),
   expiresAt: Type.Optional(Timestamp({ description: "When the key expires. Absent if never." })),
+  limitPerMinute: Type.Optional(
+    Int32({
+      description: "Requests that the key may send in a minute. Absent if only the plan limits it.",
+      minimum: 1,
+    }),
+  ),
 };
 
 /** The ban of a key, in views that show it. */

@@ -12,6 +12,7 @@ export interface KeyRow extends Row {
   name: string;
   hint: string;
   scopes: string;
+  limit_per_minute: bigint | null;
   created_at: bigint;
   planned_end: bigint | null;
   expires_at: bigint | null;
@@ -32,6 +33,7 @@ interface CallerRow extends PlanRow {
   mode: Mode;
   name: string;
   scopes: string;
+  limit_per_minute: bigint | null;
   expires_at: bigint | null;
   revoked_at: bigint | null;
   last_used_at: bigint | null;
@@ -46,7 +48,7 @@ type Position = [createdAt: number, id: string, limit: number];
 type NewKeyValues = [id: string, accountId: string, mode: Mode, name: string, digest: string, hint: string];
 
 const keyColumns =
-  "id, account_id, mode, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at, " +
+  "id, account_id, mode, name, hint, scopes, limit_per_minute, created_at, planned_end, expires_at, revoked_at, last_used_at, " +
   "banned_until, bans";
 
 const accountIsNotDeleted = "(SELECT deleted_at FROM accounts WHERE accounts.id = account_id) IS NULL";
@@ -83,16 +85,22 @@ export const ownerOfKey = query<[id: string], OwnerRow>(
 );
 export const keyById = query<[id: string], KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 export const keyByDigest = lookUp<[digest: string], CallerRow>(
-  `SELECT api_keys.id, api_keys.account_id, api_keys.mode, api_keys.name, scopes, expires_at, revoked_at, last_used_at, banned_until, bans,
+  `SELECT api_keys.id, api_keys.account_id, api_keys.mode, api_keys.name, scopes, limit_per_minute, expires_at, revoked_at, last_used_at, banned_until, bans,
      plan, per_minute, per_day, suspended_at, shop
    FROM api_keys
      LEFT JOIN accounts ON accounts.id = api_keys.account_id
      LEFT JOIN shops ON shops.account_id = api_keys.account_id AND shops.mode = api_keys.mode
    WHERE digest = $1`,
 );
-export const insertKey = change<[...NewKeyValues, scopes: string, createdAt: number, end: number | null], KeyRow>(
-  `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at, planned_end, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING ${keyColumns}`,
+export const insertKey = change<
+  [...NewKeyValues, scopes: string, limit: number | null, createdAt: number, end: number | null],
+  KeyRow
+>(
+  `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, limit_per_minute, created_at, planned_end, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) RETURNING ${keyColumns}`,
+);
+export const setLimit = change<[limit: number | null, id: string], KeyRow>(
+  `UPDATE api_keys SET limit_per_minute = $1 WHERE id = $2 RETURNING ${keyColumns}`,
 );
 // A key that is already revoked keeps its time of revocation.
 export const revoke = change<[at: number, id: string], KeyRow>(
@@ -121,6 +129,7 @@ export function toApiKey(row: KeyRow): ApiKey {
     name: row.name,
     hint: row.hint,
     scopes: row.scopes.split(",").filter(Boolean) as Scope[], // a key may have none
+    limitPerMinute: toNumber(row.limit_per_minute),
     createdAt: Number(row.created_at),
     plannedEnd: toNumber(row.planned_end),
     expiresAt: toNumber(row.expires_at),
@@ -148,6 +157,7 @@ export function toCaller(digest: string, row: CallerRow, now: number): Caller | 
     name: row.name,
     mode: row.mode,
     scopes: scopeSet(row.scopes),
+    limitPerMinute: toNumber(row.limit_per_minute),
     expiresAt,
     lastUsedAt: toNumber(row.last_used_at) ?? Number.NEGATIVE_INFINITY,
     bannedUntil: toNumber(row.banned_until),

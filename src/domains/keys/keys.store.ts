@@ -15,7 +15,7 @@ import { type Author, operator, publish, system, UNNAMED_KEY } from "../events/p
 import type { LockedShop } from "../shops/figures.ts";
 import { lockShopOf, lockShopOfKey, ShopDeleted, shopOf } from "../shops/shops.store.ts";
 import { generateApiKey, type KeyEnvironment, keyDigest, modesOf } from "./api-key.ts";
-import { keyBannedEvent, keyCreated, keyRevoked, keyRotated } from "./keys.operations.ts";
+import { keyBannedEvent, keyCreated, keyRevoked, keyRotated, keyUpdated } from "./keys.operations.ts";
 import type { ApiKeyBody } from "./keys.schemas.ts";
 import * as sql from "./keys.statements.ts";
 import { type KeyRow, toApiKey, toCaller } from "./keys.statements.ts";
@@ -122,7 +122,7 @@ export class KeyStore {
 
   /** Part of a transaction that has locked the shop of the new key: issues it. */
   *issue(locked: LockedShop, author: Author, newKey: NewKey, now: number): Change<IssuedKey> {
-    const { accountId, mode, name, scopes, plannedEnd } = newKey;
+    const { accountId, mode, name, scopes, limitPerMinute, plannedEnd } = newKey;
     const { isProduction, cell } = this.#environment;
     if (!modesOf(this.#environment).includes(mode))
       throw new OperatorError("mode_not_available", "Live keys exist in production only.");
@@ -132,7 +132,8 @@ export class KeyStore {
     const id = `key_${randomBase62(16)}`;
     const hint = `${key.slice(0, 11)}…${key.slice(-4)}`;
     const digest = keyDigest(key);
-    const row = yield* first(sql.insertKey, id, accountId, mode, name, digest, hint, scopes.join(","), now, plannedEnd);
+    const may = [scopes.join(","), limitPerMinute] as const;
+    const row = yield* first(sql.insertKey, id, accountId, mode, name, digest, hint, ...may, now, plannedEnd);
     if ((yield* recordEnvironment(isProduction)) !== isProduction) {
       throw new OperatorError("wrong_environment", "The store belongs to another environment.");
     }
@@ -148,6 +149,15 @@ export class KeyStore {
     const replaced = (yield* this.find(key.id)) as ApiKey;
     yield* publishKey(locked, author, eventOf(keyRotated, shown(replaced), shown(key)));
     return { ...(yield* this.issue(locked, author, key, now)), replaced };
+  }
+
+  /** Part of a transaction: gives a key another limit of its own, or none. */
+  *setLimit({ key, locked }: LockedKey, author: Author, limitPerMinute: number | null): Change<ApiKey> {
+    if (limitPerMinute === key.limitPerMinute) return key;
+    const updated = toApiKey((yield* first(sql.setLimit, limitPerMinute, key.id)) as KeyRow);
+    yield* noteAccountChange(key.accountId, this.#changed);
+    yield* publishKey(locked, author, eventOf(keyUpdated, shown(updated), shown(key)));
+    return updated;
   }
 
   /** Part of a transaction: revokes a key. Repeating it is not an error. */
@@ -168,9 +178,11 @@ export class KeyStore {
     scopes: readonly Scope[],
     now: number,
     mode: Mode = modesOf(this.#environment)[0],
+    limitPerMinute: number | null = null,
   ): Promise<IssuedKey> {
     if ((await this.#storage.read(shopOf(accountId, mode))) === undefined) throw noSuchAccount(accountId);
-    return this.#storage.write(() => this.#lockAndIssue({ accountId, mode, name, scopes, plannedEnd: null }, now));
+    const newKey = { accountId, mode, name, scopes, limitPerMinute, plannedEnd: null };
+    return this.#storage.write(() => this.#lockAndIssue(newKey, now));
   }
 
   *#lockAndIssue(newKey: NewKey, now: number): Change<IssuedKey> {

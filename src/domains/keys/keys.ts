@@ -13,6 +13,8 @@ export interface ApiKey extends KeyBans {
   /** The first and last characters of the key, to recognize it. */
   readonly hint: string;
   readonly scopes: readonly Scope[];
+  /** Requests in a minute, if it has a limit of its own; null if it has none. */
+  readonly limitPerMinute: number | null;
   /** Unix milliseconds, as all times of this file. */
   readonly createdAt: number;
   /** The end that it was given when it was made; null for none. */
@@ -30,7 +32,7 @@ export interface IssuedKey {
 }
 
 /** The properties of a new key. */
-export type NewKey = Pick<ApiKey, "accountId" | "mode" | "name" | "scopes" | "plannedEnd">;
+export type NewKey = Pick<ApiKey, "accountId" | "mode" | "name" | "scopes" | "limitPerMinute" | "plannedEnd">;
 
 /** A new key in place of an old one. */
 export interface Rotation extends IssuedKey {
@@ -48,7 +50,7 @@ export function noSuchKey(id: string): OperatorError {
 
 /** A key as it is shown. `lastUse` is a use that is not stored yet, in Unix milliseconds. */
 export function toApiKeyBody(key: ApiKey, lastUse?: number): ApiKeyBody {
-  const { id, name, mode, hint, scopes, createdAt, expiresAt, revokedAt } = key;
+  const { id, name, mode, hint, scopes, createdAt, expiresAt, limitPerMinute, revokedAt } = key;
   const lastUsedAt = lastUse ?? key.lastUsedAt;
   return {
     id,
@@ -58,6 +60,7 @@ export function toApiKeyBody(key: ApiKey, lastUse?: number): ApiKeyBody {
     scopes: [...scopes],
     createdAt: timestampOf(createdAt),
     ...(expiresAt === null ? {} : { expiresAt: timestampOf(expiresAt) }),
+    ...(limitPerMinute === null ? {} : { limitPerMinute }),
     ...(revokedAt === null ? {} : { revokedAt: timestampOf(revokedAt) }),
     ...(lastUsedAt === null ? {} : { lastUsedAt: timestampOf(lastUsedAt) }),
   };

@@ -42,7 +42,7 @@ test("10,000 reservations end before the response, and the others in the backgro
   expect((await waiting())[0].count).toBe(MORE);
   expect((await call("GET", `/pets/${AT_ONCE}`)).json.status).toBe("available");
   await tasks.run();
-  expect((await waiting()).map(({ kind }: { kind: string }) => kind)).toEqual(["limit_window"]);
+  expect(await waiting()).toEqual([]);
 });
 
 test("a fast-forward succeeds if the sandbox is reset while its reservations end", async () => {

@@ -51,7 +51,6 @@ describe("fast-forward", () => {
     await add(2);
     expect((await order(1)).json.expiresAt).toBe(time(now + 15 * MINUTE_MS));
     const almost = await forward(899);
-    expect(waitingIn(almost.json, "limit_window")?.[0]).toBe(1); // the day: the minute has ended
     const { waiting: _, ...contents } = almost.json;
     expect((await call("GET", "/sandbox")).json).toMatchObject(contents);
     expect(waitingIn(almost.json, "reservation")).toEqual([1, time(now + 1_000)]);
@@ -82,63 +81,18 @@ describe("fast-forward", () => {
     expect((await call("GET", "/pets/1")).json.status).toBe("available");
   });
 
-  test("ends the minute window, so that a limited key is admitted again", async () => {
-    const { call, forward } = await newSandbox({ perMinute: 2, perDay: 100 });
-    const list = async () => (await call("GET", "/pets")).status;
-    expect([await list(), await list(), await list()]).toEqual([200, 200, 429]);
-    await forward(59);
-    expect(await list()).toBe(429);
-    await forward(1);
-    expect([await list(), await list(), await list()]).toEqual([200, 200, 429]);
-  });
-
-  test("admits at most three times the plan's minute in a minute of real time", async () => {
-    const { call, forward } = await newSandbox({ perMinute: 10, perDay: 1_000 });
-    const admitted = async () => {
-      let count = 0;
-      while ((await call("GET", "/pets")).status === 200) count++;
-      return count;
-    };
-    let sum = await admitted();
-    for (let times = 1; times <= 5; times++) {
-      await forward(60);
-      sum += await admitted();
-    }
-    expect(sum).toBe(30);
-    service.clock.advance(60_000);
-    expect(await admitted()).toBe(10);
-  });
-
-  test("ends a ban", async () => {
-    const { call, forward } = await newSandbox({ perMinute: 2, perDay: 1_000 });
-    const code = async () => (await call("GET", "/pets")).json.code;
-    for (let count = 0; count < 3; count++) await code();
+  test("changes neither limits nor bans", async () => {
+    const { call, forward } = await newSandbox({ perMinute: 2, perDay: 3 });
+    const list = () => call("GET", "/pets");
+    const code = async () => (await list()).json.code;
+    expect([await code(), await code(), await code()]).toEqual([undefined, undefined, "rate_limit_exceeded"]);
     service.clock.advance(1_000);
     for (let strike = 0; strike < 20; strike++) await code();
-    expect(await code()).toBe("key_banned");
-    expect(waitingIn((await forward(10)).json, "ban")).toEqual([1, time(service.clock.now() + 50_000)]);
-    expect(await code()).toBe("key_banned");
-    expect(waitingIn((await forward(50)).json, "ban")).toBeUndefined();
-    expect(await code()).toBeUndefined();
-  });
-
-  test("starts a new day when its steps add up to the rest of it, and not before", async () => {
-    const { call, forward } = await newSandbox({ perMinute: 100, perDay: 3 });
-    const list = async () => (await call("GET", "/pets")).status;
-    const leftOfDay = (DAY_MS - (service.clock.now() % DAY_MS)) / 1000;
-    expect([await list(), await list(), await list(), await list()]).toEqual([200, 200, 200, 429]);
-    for (const seconds of [3_600, leftOfDay - 3_601]) await forward(seconds);
-    expect(await list()).toBe(429);
-    await forward(1);
-    expect([await list(), await list(), await list(), await list()]).toEqual([200, 200, 200, 429]);
-    const next = (DAY_MS - (service.clock.now() % DAY_MS)) / 1000;
-    for (const seconds of [3_600, next - 3_601]) await forward(seconds);
-    expect(await list()).toBe(429);
-    await forward(1);
-    const { status, headers } = await call("GET", "/pets");
-    expect(status).toBe(200);
-    const toMidnight = Number(headers.get("x-ratelimit-reset")) - service.clock.now() / 1000;
-    expect(toMidnight).toBe(next);
+    await forward(366 * 86_400);
+    const { json, headers } = await list();
+    expect([json.code, headers.get("retry-after")]).toEqual(["key_banned", "60"]);
+    service.clock.advance(60_000);
+    expect([await code(), await code()]).toEqual([undefined, "rate_limit_exceeded"]); // the day's last
   });
 
   test("expires a stored response to an Idempotency-Key after 24 hours", async () => {
@@ -310,19 +264,21 @@ describe("a reset", () => {
     let sent = 0;
     /** Resolves when all sent requests wait for the store. Later requests wait after them. */
     const waiting = () => untilWaiting(service.app.base, sent);
-    const create = () =>
-      call("POST", "/pets", { name: "in flight", categoryId: 1 }, { "Idempotency-Key": `number-${++sent}` });
-    const before = Array.from({ length: 8 }, create);
+    const create = (name: string) =>
+      call("POST", "/pets", { name, categoryId: 1 }, { "Idempotency-Key": `number-${++sent}` });
+    const before = Array.from({ length: 8 }, () => create("before"));
     await waiting();
     const isReset = reset("none", { "Idempotency-Key": `number-${++sent}` });
     await waiting();
-    const after = Array.from({ length: 8 }, create);
+    const after = Array.from({ length: 8 }, () => create("after"));
     await waiting();
     await release();
     const statuses = async (replies: typeof before) => (await Promise.all(replies)).map(({ status }) => status);
     const [first, later] = [await statuses(before), await statuses(after)];
     expect((await isReset).status).toBe(200);
-    expect((await call("GET", "/pets?limit=100")).json).toEqual([]);
+    // On PostgreSQL, a later request may find its sandbox when it is already the new one.
+    const names = (await call("GET", "/pets?limit=100")).json.map(({ name }: { name: string }) => name);
+    expect(onPostgres ? names.filter((name: string) => name === "before") : names).toEqual([]);
     if (!onPostgres) expect([first, later]).toEqual([Array(8).fill(201), Array(8).fill(409)]);
     expect(new Set([...first, ...later]).isSubsetOf(new Set([201, 409]))).toBe(true);
     const codes = (await Promise.all([...before, ...after])).map(({ json }) => json.code ?? "none");

@@ -25,9 +25,9 @@ const count = (description: string) => LargeCount({ description, minimum: 0, exa
 const WaitingKind = Choice(waitingKinds, {
   title: "SandboxWaitingKind",
   description:
-    "What is due later: the end of a `reservation`, of a `ban`, of the minute or the day of the limits " +
-    "(`limit_window`), of a `stored_response` to an `Idempotency-Key`, or of a replaced `webhook_secret`; a retry of a " +
-    "webhook message (`webhook_attempt`); or that a failing endpoint is disabled (`endpoint_disabling`).",
+    "What is due later: the end of a `reservation`, of a `stored_response` to an `Idempotency-Key`, or of a replaced " +
+    "`webhook_secret`; a retry of a webhook message (`webhook_attempt`); or that a failing endpoint is disabled " +
+    "(`endpoint_disabling`).",
 });
 
 const Waiting = Type.Object(
@@ -83,7 +83,7 @@ const fastForward = defineOperation({
   description:
     "Brings all that waits in the sandbox nearer: see `SandboxWaitingKind`. Reservations that are then due, up to 10,000, " +
     "have ended before the response. Webhooks that are then due are sent right after it. No clock changes: events have the " +
-    "real time, and the end of an API key stays. An order shows its old `expiresAt` until it expires.",
+    "real time, and limits, bans and the end of an API key stay. An order shows its old `expiresAt` until it expires.",
   body: {
     schema: Type.Object(
       {

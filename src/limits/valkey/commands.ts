@@ -1,6 +1,5 @@
-import { strikesForBan } from "../../contract/bans.ts";
 import { type AdmittedAlone, type Decision, type Kind, kinds, type Name, type Sender } from "../windows.ts";
-import { add, bringNearer, decide, forget, presence } from "./scripts.ts";
+import { add, decide, forget, presence } from "./scripts.ts";
 import type { Valkey } from "./valkey.ts";
 
 /** The most records in one call. It limits how long the call blocks the server. */
@@ -15,7 +14,7 @@ export interface Question {
 /** What a process has admitted alone in a record. */
 export interface Addition {
   readonly windows: Name;
-  readonly alone: AdmittedAlone;
+  readonly alone: readonly AdmittedAlone[];
 }
 
 /** The records in a Valkey or Redis server or cluster. Each method is one call, and rejects if it fails. */
@@ -42,20 +41,16 @@ export class Commands {
   async decide(questions: readonly Question[]): Promise<Decision[]> {
     const records = questions.map(({ sender }) => this.#recordOf(sender.kind, sender.owner));
     const replies = await this.#valkey.run(decide, records, [this.#now(), ...questions.map(questionText)]);
-    return (replies as string[]).map(readDecision);
+    return questions.map(({ sender }, index) => readDecision((replies as string[])[index] as string, sender));
   }
 
   /** Commands that are sent later run later, although the server may not know the script. */
   async add(additions: readonly Addition[]): Promise<void> {
     const records = additions.map(({ windows: { kind, owner } }) => this.#recordOf(kind, owner));
-    const texts = additions.map(({ alone: { minute, minuteRest, day, dayRest } }) =>
-      [minute, minuteRest, day, dayRest].join(" "),
+    const texts = additions.map(({ alone }) =>
+      alone.map(({ field, length, requests, rest }) => `|${field} ${length} ${requests} ${rest}`).join(""),
     );
     await this.#valkey.runInOrder(add, records, [this.#now(), ...texts]);
-  }
-
-  async bringNearer(accountId: string, milliseconds: number): Promise<void> {
-    await this.#valkey.run(bringNearer, [this.#recordOf("test", accountId)], [this.#now(), milliseconds]);
   }
 
   async forget(accountId: string): Promise<void> {
@@ -89,24 +84,16 @@ export class Commands {
 }
 
 /** The argument of the script `decide` for one record. */
-function questionText({ sender: { quota, keyId }, requests }: Question): string {
-  const { perMinute, perDay } = quota;
-  return `${requests} ${perMinute} ${perDay} ${strikesForBan(perMinute)} ${keyId}`;
+function questionText({ sender: { limits, strikesForBan, keyId }, requests: n }: Question): string {
+  const windows = limits.map(({ field, length, requests }) => `|${field} ${length} ${requests}`);
+  return `${n} ${strikesForBan} ${keyId}${windows.join("")}`;
 }
 
-function readDecision(reply: string): Decision {
-  const numbers = reply.split(" ").map(Number);
-  const [admitted = 0, lastStrike = 0, strikes = 0, now = 0, minute = 0, minuteEnds = 0, day = 0, dayEnds = 0] =
-    numbers;
-  const [used = 0, ends] = numbers.slice(8);
-  return {
-    admitted,
-    lastStrike,
-    strikes,
-    now,
-    minute: { used: minute, ends: minuteEnds },
-    day: { used: day, ends: dayEnds },
-    realMinute: ends === undefined ? undefined : { used, ends },
-    weight: 1,
-  };
+function readDecision(reply: string, { limits }: Sender): Decision {
+  const [admitted = 0, lastStrike = 0, strikes = 0, now = 0, ...figures] = reply.split(" ").map(Number);
+  const windows = limits.map((limit, index) => {
+    const [used = 0, ends = 0] = figures.slice(2 * index);
+    return { limit, window: { used, ends } };
+  });
+  return { admitted, lastStrike, strikes, now, windows, weight: 1 };
 }

@@ -102,10 +102,6 @@ export class SharedCounts implements Counts {
     });
   }
 
-  async bringNearer(accountId: string, milliseconds: number): Promise<void> {
-    await this.#change(() => this.#commands.bringNearer(accountId, milliseconds));
-  }
-
   async forget(accountId: string): Promise<void> {
     await this.#change(() => this.#commands.forget(accountId));
     await this.#local.forget(accountId);
@@ -152,8 +148,7 @@ export class SharedCounts implements Counts {
         if (!this.#calls.delete(call)) return; // decided alone
         for (const [index, { sender, waiting }] of questions.entries()) {
           const decision = decisions[index] as (typeof decisions)[number];
-          for (const [position, { read, resolve }] of waiting.entries())
-            resolve(read(decision, sender.quota, position));
+          for (const [position, { read, resolve }] of waiting.entries()) resolve(read(decision, position));
           this.#local.note(sender, decision);
         }
       },

@@ -1,19 +1,22 @@
 import type { Migration } from "../../applied-migrations.ts";
 
-/** Windows of shops. On PostgreSQL, several processes would save different ones. */
+/** Windows of shops, as JSON. Unused on PostgreSQL, where several processes would save different ones. */
 export const limitSchema: Migration = {
   name: "limits",
-  // Windows end in Unix milliseconds.
   sqlite: `
     CREATE TABLE limit_windows (
       account_id TEXT NOT NULL,
       mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
-      minute_used INTEGER NOT NULL,
-      minute_ends INTEGER NOT NULL,
-      day_used INTEGER NOT NULL,
-      day_ends INTEGER NOT NULL,
+      windows TEXT NOT NULL,
       PRIMARY KEY (account_id, mode)
     ) STRICT, WITHOUT ROWID;
   `,
-  postgres: "",
+  postgres: `
+    CREATE TABLE limit_windows (
+      account_id TEXT COLLATE "C" NOT NULL,
+      mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+      windows TEXT NOT NULL,
+      PRIMARY KEY (account_id, mode)
+    );
+  `,
 };

@@ -19,15 +19,14 @@ export function currentKeyHandlers(
     *getCurrentKey({ caller }) {
       const key = yield* keys.find(caller.keyId);
       const account = yield* accounts.get(caller.accountId);
-      const limitStatus = yield* waitFor(limiter.limitStatus(caller));
+      const { strikes, ...limits } = yield* waitFor(limiter.limitStatus(caller));
       if (!key || !account) throw new TypeError("A valid key has no record.");
-      const { minute, day, strikes } = limitStatus;
       const now = clock.now();
       return {
         body: {
           ...toApiKeyBody(key),
           account: { id: account.id, name: account.name, plan: account.plan },
-          limits: { minute, day },
+          limits,
           // After a change to a smaller plan, a key can have more strikes than cause a ban: the next one causes it.
           strikes: { count: strikes, untilBan: Math.max(1, strikesForBan(caller.perMinute) - strikes) },
           ...banOf(key, now),
