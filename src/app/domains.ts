@@ -16,6 +16,9 @@ export const webhooksOver = (networkOf: typeof systemNetwork) => webhooksDomain(
 /** Every domain whose operations are served. */
 export const domains: readonly ServedDomain[] = [
   ...eventSources,
-  eventsDomain(eventTypes),
+  eventsDomain(
+    eventTypes,
+    eventSources.flatMap((domain) => domain.eventFilters ?? []),
+  ),
   webhooksOver(systemNetwork),
 ];

@@ -1,5 +1,6 @@
 import { ContractError, contractFaults } from "../contract/check.ts";
 import type { DueTimes } from "../contract/due-times.ts";
+import type { EventFilter } from "../contract/event-filter.ts";
 import type { BoundOperation } from "../contract/handler.ts";
 import type { EventType, Operation } from "../contract/operation.ts";
 import { repeated } from "../contract/operation-faults.ts";
@@ -58,6 +59,8 @@ export interface Domain<S extends Settings = Settings, H extends Host = Host> {
   readonly operations: readonly Operation[];
   /** The event types that its changes add to the log of a shop. */
   readonly eventTypes?: readonly EventType[];
+  /** Query parameters that select events by its resources. */
+  readonly eventFilters?: readonly EventFilter[];
   /** Settings that this domain declares. They are parsed and documented like all others. */
   readonly settings?: S;
   /** Commands that work on its data, alongside the service. */

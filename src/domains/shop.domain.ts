@@ -9,11 +9,13 @@ import { defineDomain } from "./domain.ts";
 import { authorOf } from "./events/publish.ts";
 import { storedResponseTables } from "./idempotency/stored-responses.store.ts";
 import { metadataTables } from "./metadata/metadata.store.ts";
+import { orderEventFilter } from "./orders/order-changes.ts";
 import { orderHandlers, salesHandlers } from "./orders/orders.handlers.ts";
 import { orderEventTypes, orderOperations } from "./orders/orders.operations.ts";
 import { orderTables } from "./orders/orders.statements.ts";
 import { decidingOrder, OrderStore } from "./orders/orders.store.ts";
 import { salesOperations } from "./orders/sales.operations.ts";
+import { petEventFilter } from "./pets/pet-change.ts";
 import { exportCommand } from "./pets/pets.export.command.ts";
 import { petHandlers, severalPetsHandlers } from "./pets/pets.handlers.ts";
 import { importCommand } from "./pets/pets.import.command.ts";
@@ -61,6 +63,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
     ...shopOperations,
   ],
   eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes, ...shopEventTypes],
+  eventFilters: [petEventFilter, orderEventFilter],
   settings,
   commands: [
     importCommand((valuesOf) => valuesOf(settings).PETSTORE_STRICT_CATEGORIES, {

@@ -30,11 +30,11 @@ const appended: Append<PetValues, [actor: string]> = {
      VALUES ($1, $2, $3, $4, CAST($5 AS BIGINT), $6)`,
   ),
   log: change<[shop: number, id: bigint, at: number | bigint, logId: bigint, actor: string]>(
-    "INSERT INTO events (shop, pet_id, at, id, type, actor) VALUES ($1, $2, $3, $4, 'pet.created', $5)",
+    "INSERT INTO events (shop, under, at, id, type, actor) VALUES ($1, $2, $3, $4, 'pet.created', $5)",
   ),
 };
 const log = query<[], LogRow>(
-  `SELECT events.id, at, actor, name, category_id FROM events JOIN pets ON pets.shop = events.shop AND pets.id = pet_id
+  `SELECT events.id, at, actor, name, category_id FROM events JOIN pets ON pets.shop = events.shop AND pets.id = under
    WHERE events.shop = 1 ORDER BY events.id`,
 );
 const sumOfAmounts = query<[], AmountRow>("SELECT open_orders AS amount FROM shops WHERE shop = 1");

@@ -1,5 +1,5 @@
 import { spyOn } from "bun:test";
-import { EventLog } from "../../src/domains/events/events.store.ts";
+import { eventLog } from "../../src/domains/events/events.store.ts";
 import { emptyPage } from "../../src/storage/pages.ts";
 
 /** More pages than any search of a test reads that lets the service do other work too. */
@@ -13,12 +13,12 @@ export interface EndlessSearch extends Disposable {
 
 /** Lets reads of the log that have filters find nothing and not reach the end, as in a log that is very long. */
 export function endlessSearch(): EndlessSearch {
-  // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
-  const read = EventLog.prototype.after;
+  // oxlint-disable-next-line typescript/unbound-method -- it uses no `this`
+  const read = eventLog.after;
   let pages = 0;
-  const reads = spyOn(EventLog.prototype, "after").mockImplementation(function* (this: EventLog, ...parameters) {
+  const reads = spyOn(eventLog, "after").mockImplementation(function* (...parameters) {
     const [, after, , filters] = parameters;
-    if (filters?.type === undefined || pages === MAX_PAGES) return yield* read.apply(this, parameters);
+    if (filters?.type === undefined || pages === MAX_PAGES) return yield* read(...parameters);
     pages++;
     return { ...emptyPage, next: after };
   });

@@ -12,8 +12,8 @@ import { Int64 } from "../../src/contract/schemas.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { CategoryStore, firstUnused } from "../../src/domains/categories/categories.store.ts";
 import type { Domain } from "../../src/domains/domain.ts";
-import { EventRetention } from "../../src/domains/events/event-retention.store.ts";
-import { EventLog } from "../../src/domains/events/events.store.ts";
+import { eventRetention } from "../../src/domains/events/event-retention.store.ts";
+import { eventLog } from "../../src/domains/events/events.store.ts";
 import { StoredResponseStore } from "../../src/domains/idempotency/stored-responses.store.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import { lastByPet } from "../../src/domains/orders/orders.statements.ts";
@@ -69,7 +69,7 @@ const rows = `
       CASE WHEN i > ${ROWS - 5} OR i <= ${ROWS / 2} THEN i END, 'till', CASE WHEN i % 9 = 0 THEN 'key_5fQ0c2mN8xWbT1Lz' ELSE 'key_1' END, 'till', 'Rex',
       CASE WHEN i % 20000 = 19999 THEN 3 ELSE 1 END, CASE WHEN i > ${ROWS - 5} THEN i END
     FROM generate_series(1, ${ROWS}) AS i;
-  INSERT INTO events (shop, id, at, type, pet_id, subject, actor, data)
+  INSERT INTO events (shop, id, at, type, under, subject, actor, data)
     SELECT 1, i, i, CASE WHEN i % 20000 = 19999 THEN 'pet.deleted' ELSE 'order.placed' END,
       CASE WHEN i <= ${ROWS / 2} THEN 1 ELSE i / 20 END, CAST(i AS TEXT), 'system', '{"id":7,"name":"Rex","categoryId":1}'
     FROM generate_series(1, ${ROWS}) AS i;
@@ -145,8 +145,8 @@ const work: Record<string, (storage: Storage) => Read<unknown> | Promise<unknown
   "an id for a category that none has had": () => first(firstUnused, BigInt(ROWS), 1),
   "an id for a category that no animal refers to": () =>
     petsByCategory.firstUnreferenced({ shop: 1 } as LockedShop, 1n),
-  "whether a shop has events that are too old": (storage) => new EventRetention(storage, 30).sweep(0),
-  "an event": () => new EventLog().get(1, end),
+  "whether a shop has events that are too old": (storage) => eventRetention(storage, 30)(0),
+  "an event": () => eventLog.get(1, end),
   "an account": (storage) => new AccountStore(storage).get("account 500"),
   "a key by its id": (storage) => new KeyStore(storage, development).find("key 30000"),
   "a key": (storage) => new KeyStore(storage, development).findCaller("digest 500", NOW),

@@ -22,12 +22,12 @@ export function rowViolations(read: Read): string[] {
   const wrong = {
     "its last event shows another status": `
       SELECT id FROM pets WHERE status IS NOT (
-        SELECT data ->> '$.status' FROM events WHERE events.shop = pets.shop AND pet_id = pets.id AND type LIKE 'pet.%'
+        SELECT data ->> '$.status' FROM events WHERE events.shop = pets.shop AND under = pets.id AND type LIKE 'pet.%'
         ORDER BY events.id DESC LIMIT 1)`,
     "it is gone, and no event says so": `
-      SELECT DISTINCT pet_id AS id FROM events
-      WHERE type = 'pet.created' AND (shop, pet_id) NOT IN (SELECT shop, id FROM pets)
-        AND (shop, pet_id) NOT IN (SELECT shop, pet_id FROM events WHERE type = 'pet.deleted')`,
+      SELECT DISTINCT under AS id FROM events
+      WHERE type = 'pet.created' AND (shop, under) NOT IN (SELECT shop, id FROM pets)
+        AND (shop, under) NOT IN (SELECT shop, under FROM events WHERE type = 'pet.deleted')`,
     "an order is open, and the animal is not pending": `
       SELECT pet_id AS id FROM store_orders
       WHERE status = 'placed' AND (SELECT status FROM pets WHERE pets.shop = store_orders.shop AND pets.id = pet_id) IS NOT 'pending'`,

@@ -97,7 +97,7 @@ export const firstUnused = query<[id: bigint, shop: number], IdRow>(`
   SELECT max(id) AS id FROM candidate
 `);
 
-const event = eventsOf<Category>(({ id }) => ({ petId: null, subjectId: String(id) }));
+const event = eventsOf<Category>(({ id }) => ({ under: null, subjectId: String(id) }));
 
 function toCategory(row: CategoryRow): Category {
   const { id, name } = row;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { waitFor } from "../../storage/transaction.ts";
-import { EventLog } from "./events.store.ts";
+import { eventLog } from "./events.store.ts";
 
 let service: TestService;
 let key: string;
@@ -25,17 +25,17 @@ beforeEach(async () => {
   );
   await service.store.run(`
     DELETE FROM events WHERE shop = ${shop};
-    INSERT INTO events (shop, id, at, type, pet_id, actor, previous) VALUES ${events.join(", ")};
+    INSERT INTO events (shop, id, at, type, under, actor, previous) VALUES ${events.join(", ")};
     UPDATE shops SET last_event_id = 6 WHERE shop = ${shop};
   `);
 });
 
 /** Lists events. The first three are deleted as soon as the range of the stored ones has been read. */
 async function listDuringDeletion(query: string): Promise<TestResponse> {
-  // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
-  const read = EventLog.prototype.storedRange;
-  using _ = spyOn(EventLog.prototype, "storedRange").mockImplementationOnce(function* (this: EventLog, ...parameters) {
-    const range = yield* read.apply(this, parameters);
+  // oxlint-disable-next-line typescript/unbound-method -- it uses no `this`
+  const read = eventLog.storedRange;
+  using _ = spyOn(eventLog, "storedRange").mockImplementationOnce(function* (...parameters) {
+    const range = yield* read(...parameters);
     yield* waitFor(service.store.run(`DELETE FROM events WHERE shop = ${shop} AND id <= 3`));
     return range;
   });

@@ -30,39 +30,33 @@ const oldestAfter = acrossShops<[shop: bigint, limit: number], OldestRow>(
 );
 const removeBefore = change<[shop: number, id: bigint]>("DELETE FROM events WHERE shop = $1 AND id < $2");
 
-/** Deletes events that are too old, a few at a time. The newest is always kept, so that clients can always continue after it. */
-export class EventRetention {
-  readonly #storage: Storage;
-  readonly #retention: number;
+/**
+ * Returns what deletes events that are older than this many days, a few in each call, if the pause is over. The newest is
+ * always kept, so that clients can always continue after it. `now` is in Unix milliseconds.
+ */
+export function eventRetention(storage: Storage, days: number): (now: number) => Promise<void> {
+  const pause = new Pause(PAUSE);
   /** The last shop that was read. */
-  #shop = 0n;
-  readonly #pause = new Pause(PAUSE);
-
-  constructor(storage: Storage, days: number) {
-    this.#storage = storage;
-    this.#retention = days * DAY_MS;
-  }
-
-  /** Deletes some old events, if the pause is over. `now` is in Unix milliseconds. Rejects with `StorageUnavailable`. */
-  async sweep(now: number): Promise<void> {
-    if (!this.#pause.isOver(now)) return;
-    const rows = await this.#storage.read(all(oldestAfter, this.#shop, SHOPS));
+  let lastShop = 0n;
+  return async (now) => {
+    if (!pause.isOver(now)) return;
+    const rows = await storage.read(all(oldestAfter, lastShop, SHOPS));
     let deletions = 0;
-    const before = now - this.#retention;
+    const before = now - days * DAY_MS;
     for (const { shop, id, at, last_id } of rows) {
       let from = at !== null && Number(at) < before ? id : null;
       while (from !== null && from < last_id) {
         if (deletions++ === DELETIONS) return;
         const last = from + EVENTS < last_id ? from + EVENTS - 1n : last_id - 1n;
-        const end = (await this.#storage.read(first(firstSince, from, last, before, Number(shop))))?.id ?? from;
-        await this.#storage.write(() => all(removeBefore, Number(shop), end));
+        const end = (await storage.read(first(firstSince, from, last, before, Number(shop))))?.id ?? from;
+        await storage.write(() => all(removeBefore, Number(shop), end));
         // If all events of the batch were too old, those after it may be too.
         from = end > last ? end : null;
       }
-      this.#shop = shop;
+      lastShop = shop;
     }
     if (rows.length === SHOPS) return;
-    this.#shop = 0n;
-    this.#pause.start(now);
-  }
+    lastShop = 0n;
+    pause.start(now);
+  };
 }

@@ -141,7 +141,7 @@ test("a page of hidden events alone is empty, and the next one follows", async (
   const many = SCAN_LIMIT + 5;
   const ofKey = JSON.stringify({ ...exampleKey, scopes: ["read"] });
   await service.store.run(`
-    INSERT INTO events (shop, id, at, type, pet_id, subject, actor, request_id, data, previous)
+    INSERT INTO events (shop, id, at, type, under, subject, actor, request_id, data, previous)
       WITH RECURSIVE numbers (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${many})
       SELECT ${shop}, n, 1795262400000, 'key.created', NULL, 'key_1', 'operator', NULL, '${ofKey}', NULL FROM numbers;
     UPDATE shops SET last_event_id = ${many} WHERE shop = ${shop};`);

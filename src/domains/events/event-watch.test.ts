@@ -4,7 +4,7 @@ import type { StreamSink, StreamSource } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { EventWatch } from "./event-watch.ts";
 import type { Event } from "./events.schemas.ts";
-import type { EventLog, Expired } from "./events.store.ts";
+import { type Expired, eventLog } from "./events.store.ts";
 
 const SHOP = 1;
 /** Turns of the event loop, which end long before the next periodic read. */
@@ -32,12 +32,10 @@ test("a commit during a slow read of the store leads to one more read, after it"
       return read.promise;
     },
   } as unknown as Storage;
-  const log = {
-    *storedRange() {
-      return { first: 1n, last: 0n };
-    },
-  } as unknown as EventLog;
-  const watch = new EventWatch(log, storage, () => {});
+  using _ = spyOn(eventLog, "storedRange").mockImplementation(function* () {
+    return { first: 1n, last: 0n };
+  });
+  const watch = new EventWatch(storage, () => {});
   const following = watch.follow(SHOP, undefined, {});
   following.next(); // waits for the store
   const { value: source } = following.next() as { value: StreamSource<Event> | Expired };

@@ -3,8 +3,8 @@ import type { Storage } from "../../storage/storage.ts";
 import { type Read, waitFor } from "../../storage/transaction.ts";
 import { nextTurn } from "../../timing/waiting.ts";
 import type { Event } from "./events.schemas.ts";
-import { newestEventsOf } from "./events.statements.ts";
-import type { EventFilters, EventLog, Expired, NotYetStored } from "./events.store.ts";
+import { eventsAtOnce, newestEventsOf } from "./events.statements.ts";
+import { type EventFilters, type Expired, eventLog, type NotYetStored } from "./events.store.ts";
 import { compileEventFilter, type Follower, send, WatchedShop } from "./watched-shop.ts";
 
 /** How often the store is polled for events of other processes, in milliseconds. */
@@ -13,17 +13,16 @@ const PERIOD = 200;
 const GAP = 20;
 /** Shops that one statement reads. */
 const MAX_SHOPS = 1_000;
-/** Events in one read for all followers of a shop. */
+/** Events in one read for all followers of a shop, if they are small. */
 const PAGE = 200;
 /** Earlier events in one read for one follower. They stay in memory until its client has taken them. */
-const CATCH_UP_PAGE = 16;
+const CATCH_UP_PAGE = 8;
 
 /**
  * Sends the events of shops to their followers. It polls all watched shops together, five times a second and after
  * commits of this process. It reads the new events of each shop once for all followers of the shop.
  */
 export class EventWatch {
-  readonly #log: EventLog;
   readonly #storage: Storage;
   readonly #failed: (error: unknown) => void;
   readonly #shops = new Map<number, WatchedShop>();
@@ -36,8 +35,7 @@ export class EventWatch {
   #isDue = false;
 
   /** `failed` is called with errors of the store. The next poll tries again. */
-  constructor(log: EventLog, storage: Storage, failed: (error: unknown) => void) {
-    this.#log = log;
+  constructor(storage: Storage, failed: (error: unknown) => void) {
     this.#storage = storage;
     this.#failed = failed;
     storage.onCommit(() => this.#pollSoon());
@@ -52,7 +50,7 @@ export class EventWatch {
     after: bigint | undefined,
     filters: EventFilters,
   ): Read<StreamSource<Event> | Expired | NotYetStored> {
-    const { first, last } = yield* this.#log.storedRange(shop);
+    const { first, last } = yield* eventLog.storedRange(shop);
     yield* waitFor(this.#storage.settled()); // what was read may not be on disk yet, and nothing is sent before it is
     const from = after !== undefined && after < 0n ? 0n : after;
     const position = from ?? (filters.since === undefined ? last : first - 1n);
@@ -95,7 +93,7 @@ export class EventWatch {
 
   /** Sends a page of earlier events. It is apart, so that the page is freed while the client reads. */
   async #sendEarlier({ shop, position: upTo }: WatchedShop, follower: Follower, filters: EventFilters): Promise<void> {
-    const page = await this.#storage.read(this.#log.after(shop, follower.position, CATCH_UP_PAGE, filters));
+    const page = await this.#storage.read(eventLog.after(shop, follower.position, CATCH_UP_PAGE, filters));
     if ("refused" in page) return follower.sink.end(); // the client learns the reason when it reconnects
     const { items, next = upTo } = page;
     const stored = items.filter(({ id }) => id <= upTo); // later events may not be on disk yet
@@ -157,7 +155,9 @@ export class EventWatch {
 
   /** Sends a page of new events of a shop. True if there are more. */
   async #read(watched: WatchedShop): Promise<boolean> {
-    const page = await this.#storage.read(this.#log.after(watched.shop, watched.position, PAGE));
+    const { shop, position } = watched;
+    const count = await this.#storage.read(eventsAtOnce(shop, position, PAGE));
+    const page = await this.#storage.read(eventLog.after(shop, position, count));
     if ("refused" in page) {
       for (const { sink } of watched.followers) sink.end(); // clients learn the reason when they reconnect
       return false;

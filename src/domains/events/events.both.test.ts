@@ -243,7 +243,7 @@ describe("old events", () => {
     const shop = await service.shop();
     const start = service.clock.now();
     await service.store.run(`
-      INSERT INTO events (shop, id, at, type, pet_id, actor, previous)
+      INSERT INTO events (shop, id, at, type, under, actor, previous)
       ${numbers(first + later)}
       SELECT ${shop}, n, ${start} + CASE WHEN n > ${first} THEN ${DAY} ELSE 0 END, 'pet.deleted', n, 'system', ${rexInSql}
       FROM numbers;
@@ -366,7 +366,7 @@ describe("events can be found", () => {
     const shop = await service.shop();
     const [last, animal] = [29_000, 2];
     await service.store.run(`
-      INSERT INTO events (shop, id, at, type, pet_id, actor, data, previous)
+      INSERT INTO events (shop, id, at, type, under, actor, data, previous)
       ${numbers(last, 2)}
       SELECT ${shop}, n, ${service.clock.now()}, 'pet.updated', ${animal}, 'system', ${rexInSql}, '{}' FROM numbers;
       UPDATE events SET type = 'pet.deleted', data = NULL, previous = ${rexInSql} WHERE shop = ${shop} AND id = ${last};

@@ -154,6 +154,6 @@ async function addMoreThanOneScan(): Promise<void> {
 async function addEvents(shop: number, last: number, first: number): Promise<void> {
   await service.store.run(`
     ${numbers(last, first)}
-    INSERT INTO events (shop, id, at, type, pet_id, actor, data) SELECT ${shop}, n, ${service.clock.now()}, 'pet.created', 1, 'system', '{"id":1,"name":"Rex","categoryId":1}' FROM numbers;
+    INSERT INTO events (shop, id, at, type, under, actor, data) SELECT ${shop}, n, ${service.clock.now()}, 'pet.created', 1, 'system', '{"id":1,"name":"Rex","categoryId":1}' FROM numbers;
     UPDATE shops SET last_event_id = ${last} WHERE shop = ${shop};`);
 }

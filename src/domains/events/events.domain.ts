@@ -1,14 +1,14 @@
+import type { EventFilter } from "../../contract/event-filter.ts";
 import { bind } from "../../contract/handler.ts";
 import type { EventType } from "../../contract/operation.ts";
 import { setting } from "../../settings/setting.ts";
 import { defineDomain } from "../domain.ts";
-import { EventRetention } from "./event-retention.store.ts";
+import { eventRetention } from "./event-retention.store.ts";
 import { EventWatch } from "./event-watch.ts";
 import { eventsCommand } from "./events.command.ts";
 import { eventHandlers } from "./events.handlers.ts";
 import { eventOperations } from "./events.operations.ts";
-import { eventTables } from "./events.statements.ts";
-import { EventLog } from "./events.store.ts";
+import { eventTables } from "./events.table.ts";
 
 const settings = {
   PETSTORE_EVENT_DAYS: setting<number>({
@@ -22,9 +22,9 @@ const settings = {
   }),
 };
 
-/** The log of each shop, for these types of events. */
-export function eventsDomain(types: readonly EventType[]) {
-  const operations = eventOperations(types);
+/** The log of each shop, for these types and filters of events. */
+export function eventsDomain(types: readonly EventType[], filters: readonly EventFilter[]) {
+  const operations = eventOperations(types, filters);
   return defineDomain<typeof settings>({
     name: "events",
     operations,
@@ -32,11 +32,10 @@ export function eventsDomain(types: readonly EventType[]) {
     commands: [eventsCommand(types.map(({ type }) => type))],
     shopTables: eventTables,
     open: ({ storage, expiry, log, repeat }, { PETSTORE_EVENT_DAYS }) => {
-      const retention = new EventRetention(storage, PETSTORE_EVENT_DAYS);
-      repeat({ name: "delete_old_events", by: "leader", run: () => retention.sweep(expiry.now()) });
-      const eventLog = new EventLog();
+      const deleteOld = eventRetention(storage, PETSTORE_EVENT_DAYS);
+      repeat({ name: "delete_old_events", by: "leader", run: () => deleteOld(expiry.now()) });
       const failed = (error: unknown) => log.failing("task_failed", error, { task: "follow_events" });
-      return bind(operations, eventHandlers(eventLog, new EventWatch(eventLog, storage, failed), types));
+      return bind(operations, eventHandlers(new EventWatch(storage, failed), types, filters));
     },
   });
 }

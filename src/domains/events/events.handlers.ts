@@ -1,23 +1,28 @@
 import type { Caller, Scope } from "../../contract/caller.ts";
 import { failure, lacksScope } from "../../contract/errors.ts";
+import type { EventFilter } from "../../contract/event-filter.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
 import type { EventType } from "../../contract/operation.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
 import type { EventWatch } from "./event-watch.ts";
 import { eventNotFound, type eventOperations, eventsExpired, expired } from "./events.operations.ts";
-import type { EventLog, Expired, NotYetStored } from "./events.store.ts";
+import { type Expired, eventLog, type NotYetStored } from "./events.store.ts";
 
 export function eventHandlers(
-  log: EventLog,
   watch: EventWatch,
   types: readonly EventType[],
+  eventFilters: readonly EventFilter[],
 ): Handlers<ReturnType<typeof eventOperations>> {
   const scopeOf = new Map<string, Scope | undefined>(types.map(({ type, scope }) => [type, scope]));
   /** The filters of a request. They leave out the types whose scope its key lacks. */
-  const filtersOf = <Q extends { since?: string; until?: string }>({ scopes }: Caller, query: Q) => {
+  const filtersOf = ({ scopes }: Caller, query: { type?: readonly string[]; since?: string; until?: string }) => {
     const hidden = types.filter(({ scope }) => scope && !scopes.has(scope)).map(({ type }) => type);
     const times = { since: timeOf(query.since), until: timeOf(query.until) };
-    return { ...query, ...times, ...(hidden.length > 0 && { hidden: new Set(hidden) }) };
+    const of = eventFilters.flatMap((filter) => {
+      const id = (query as { readonly [name: string]: unknown })[filter.name];
+      return id === undefined ? [] : [{ filter, id: id as bigint }];
+    });
+    return { type: query.type, of, ...times, ...(hidden.length > 0 && { hidden: new Set(hidden) }) };
   };
 
   return {
@@ -26,15 +31,13 @@ export function eventHandlers(
       const { limit, after, sort } = query;
       const filters = filtersOf(caller, query);
       const isNewestFirst = sort === "-id";
-      const from = isNewestFirst ? after : (position ?? after);
-      if (from === undefined)
-        return yield* isNewestFirst ? log.before(shop, position, limit, filters) : log.first(shop, limit, filters);
-      const page = yield* log.between(shop, from, isNewestFirst ? position : undefined, limit, filters, sort ?? "id");
+      const [from, before] = isNewestFirst ? [after, position] : [position ?? after, undefined];
+      const page = yield* eventLog.between(shop, from, before, limit, filters, sort ?? "id");
       return "refused" in page ? notStored(page) : page;
     },
 
     *getEvent({ caller: { shop, scopes }, params: { eventId } }) {
-      const found = yield* log.get(shop, eventId);
+      const found = yield* eventLog.get(shop, eventId);
       const scope = typeof found === "object" && "type" in found ? scopeOf.get(found.type) : undefined;
       if (scope && !scopes.has(scope)) return lacksScope(scope);
       return successOr(found, {

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { defineError, failure, insufficientScope } from "../../contract/errors.ts";
+import type { EventFilter } from "../../contract/event-filter.ts";
 import { defineOperation, type EventType, type Tag } from "../../contract/operation.ts";
 import { pagesOf, sortById } from "../../contract/paging.ts";
 import { DateTime, Int64, MEANING } from "../../contract/schemas.ts";
@@ -41,8 +42,8 @@ export const exampleEvent: Event = {
   previous: { status: "available" },
 };
 
-/** The operations on the log, for these types of events. */
-export function eventOperations(types: readonly EventType[]) {
+/** The operations on the log, for these types and filters of events. */
+export function eventOperations(types: readonly EventType[], eventFilters: readonly EventFilter[]) {
   const { Event: schema, Events } = eventSchemas(types);
   const restricted = types.flatMap(({ type, scope }) => (scope ? [`\`${type.split(".")[0]}.*\` (\`${scope}\`)`] : []));
   const events: Tag = {
@@ -67,8 +68,10 @@ export function eventOperations(types: readonly EventType[]) {
         maxItems: types.length,
       }),
     ),
-    petId: Type.Optional(Int64({ description: "Only events of this animal and its orders.", examples: [7n] })),
-    orderId: Type.Optional(Int64({ description: "Only events of this order.", examples: [1n] })),
+    ...(Object.fromEntries(eventFilters.map((filter) => [filter.name, Type.Optional(filter.schema)])) as Record<
+      never,
+      never
+    >),
     since: Type.Optional(DateTime({ description: "Only events at or after this time." })),
     until: Type.Optional(DateTime({ description: "Only events before this time." })),
   };

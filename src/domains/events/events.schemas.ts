@@ -51,7 +51,7 @@ export function eventSchema(event: EventType) {
   return Type.Object(
     {
       id,
-      type: Type.Literal(type),
+      type: Type.Literal(type, { enum: [type] }), // some generators of clients narrow by `enum` only
       ...others,
       ...(data && { data }),
       ...(previous && { previous: data ? patchOf(previous) : previous }),

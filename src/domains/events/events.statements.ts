@@ -1,22 +1,11 @@
 import { parseJson } from "../../contract/parse-json.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import { shopTable } from "../../storage/owned-table.ts";
 import { cachedQuery, type IdRow, query, type Row } from "../../storage/statement.ts";
 import { all, type Query } from "../../storage/transaction.ts";
 import type { Event } from "./events.schemas.ts";
+import { columns, type EventRow } from "./events.table.ts";
 import { keyIdOf } from "./publish.ts";
 
-export interface EventRow extends Row {
-  id: bigint;
-  at: bigint;
-  type: string;
-  pet_id: bigint | null;
-  subject: string | null;
-  actor: string;
-  request_id: string | null;
-  data: string | null;
-  previous: string | null;
-}
 type NewestRow = IdRow & { shop: bigint };
 /** `first_id` is null if no event is stored. */
 interface StoredRangeRow extends Row {
@@ -30,11 +19,8 @@ export interface StoredRange {
   readonly last: bigint;
 }
 
-/** The columns besides `id` that are small. In a row, they come before the others. */
-export const smallColumns = ["at", "type", "pet_id", "subject", "actor", "request_id"];
-export const columns = [...smallColumns, "data", "previous"];
-
-export const eventTables = [shopTable("events", "id")];
+/** The most data of events that is read at once, in bytes. */
+const AT_ONCE = 64 * 1024;
 
 export const byId = query<[shop: number, id: bigint], EventRow>(
   `SELECT id, ${columns.join(", ")} FROM events WHERE shop = $1 AND id = $2`,
@@ -56,9 +42,19 @@ export const firstSince = query<[from: bigint, to: bigint, at: number, shop: num
   )
   SELECT low AS id FROM part WHERE low = high
 `);
-export const petOfOrder = query<[shop: number, id: bigint], IdRow>(
-  "SELECT pet_id AS id FROM store_orders WHERE shop = $1 AND id = $2",
+/** The bytes of data of the events after the id `$2`. They are known without reading the data. */
+const sizes = query<[shop: number, after: bigint, limit: number], { size: bigint }>(
+  `SELECT coalesce(octet_length(data), 0) + coalesce(octet_length(previous), 0) AS size
+   FROM events WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
+
+/** How many of at most `limit` events after this id are not too many for one piece of work; at least one. */
+export function* eventsAtOnce(shop: number, after: bigint, limit: number): Query<number> {
+  let left = AT_ONCE;
+  const found = yield* all(sizes, shop, after, limit);
+  const fitting = found.findIndex(({ size }) => (left -= Number(size)) < 0);
+  return fitting < 0 ? limit : Math.max(1, fitting);
+}
 
 /** Without a row, the shop was deleted. */
 export function toStoredRange(row: StoredRangeRow | undefined): StoredRange {
@@ -67,13 +63,13 @@ export function toStoredRange(row: StoredRangeRow | undefined): StoredRange {
 }
 
 export function toEvent(row: EventRow): Event {
-  const { id, type, at, pet_id, subject, data, previous } = row;
+  const { id, type, at, under, subject, data, previous } = row;
   return {
     id,
     type,
     at: timestampOf(at),
     actor: actorOf(row),
-    subject: { type: type.slice(0, type.indexOf(".")), id: subject ?? String(pet_id) },
+    subject: { type: type.slice(0, type.indexOf(".")), id: subject ?? String(under) },
     ...(data !== null && { data: parseJson(data) as Record<string, unknown> }),
     ...(previous !== null && { previous: parseJson(previous) as Record<string, unknown> }),
   };

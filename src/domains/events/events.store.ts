@@ -1,17 +1,21 @@
-import { type Condition, emptyPage, type Page, readPage } from "../../storage/pages.ts";
-import { first, type Read } from "../../storage/transaction.ts";
+import type { EventFilter } from "../../contract/event-filter.ts";
+import { type Condition, emptyPage, type Page, type PageSelection, readPage, SCAN_LIMIT } from "../../storage/pages.ts";
+import { first, pause, type Read } from "../../storage/transaction.ts";
 import type { Event } from "./events.schemas.ts";
 import * as sql from "./events.statements.ts";
-import { columns, type StoredRange, smallColumns, toEvent, toStoredRange } from "./events.statements.ts";
+import { type StoredRange, toEvent, toStoredRange } from "./events.statements.ts";
+import { columns, smallColumns } from "./events.table.ts";
+
+/** How many events are looked through in one piece of work. Some are large. */
+const LOOKED_THROUGH = 250;
 
 /** Which events to read; without filters, all. */
 export interface EventFilters {
   readonly type?: readonly string[] | undefined;
   /** Types of events that are left out. */
   readonly hidden?: ReadonlySet<string>;
-  /** Events of this animal and of its orders. */
-  readonly petId?: bigint | undefined;
-  readonly orderId?: bigint | undefined;
+  /** Events of these resources. */
+  readonly of?: readonly { readonly filter: EventFilter; readonly id: bigint }[];
   /** Unix milliseconds: events from this time on. */
   readonly since?: number | undefined;
   /** Unix milliseconds: events before this time. */
@@ -37,107 +41,122 @@ interface Ids {
 }
 
 /** Reads the logs of shops. */
-export class EventLog {
+export const eventLog = {
   /** One event. */
   *get(shop: number, id: bigint): Read<Event | "not found" | Expired> {
     const row = yield* first(sql.byId, shop, id);
     if (row) return toEvent(row);
-    const stored = yield* this.storedRange(shop);
+    const stored = yield* eventLog.storedRange(shop);
     return id >= 1n && id < stored.first && id <= stored.last
       ? { refused: "expired", first: stored.first }
       : "not found";
-  }
+  },
 
   /** The ids of the stored events. */
   *storedRange(shop: number): Read<StoredRange> {
     return toStoredRange(yield* first(sql.storedRange, shop));
-  }
+  },
 
   /**
    * Up to `limit` events after `afterId`, the oldest first. If it has not read all, `next` is the last id that it has
    * read: a page may have fewer than `limit` events, although more follow.
    */
   *after(shop: number, afterId: bigint, limit: number, filters: EventFilters = {}): Read<Page<Event> | Expired> {
-    const page = yield* this.between(shop, afterId, undefined, limit, filters, "id");
+    const page = yield* eventLog.between(shop, afterId, undefined, limit, filters, "id");
     return "refused" in page && page.refused !== "expired" ? emptyPage : page;
-  }
-
-  /** Like `after`, but from the first stored event on. */
-  *first(shop: number, limit: number, filters: EventFilters = {}): Read<Page<Event>> {
-    const stored = yield* this.storedRange(shop);
-    return yield* this.#page(shop, { from: stored.first, to: stored.last }, limit, filters, "id");
-  }
+  },
 
   /**
    * Up to `limit` events, the newest first: before `beforeId` or, if it is absent, from the newest one on. `next` is as in
    * `after`.
    */
   *before(shop: number, beforeId: bigint | undefined, limit: number, filters: EventFilters = {}): Read<Page<Event>> {
-    const stored = yield* this.storedRange(shop);
+    const stored = yield* eventLog.storedRange(shop);
     const ids = { from: stored.first, to: idBefore(beforeId, stored.last) };
-    return yield* this.#page(shop, ids, limit, filters, "-id");
-  }
+    return yield* readEvents(shop, ids, limit, filters, "-id");
+  },
 
-  /** Like `after` or, with `-id`, like `before`, but only events after `afterId`, which must exist or have existed. */
+  /**
+   * Like `after` or, with `-id`, like `before`, but only events after `afterId`, which must exist or have existed; without
+   * it, from the first stored event on.
+   */
   *between(
     shop: number,
-    afterId: bigint,
+    afterId: bigint | undefined,
     beforeId: bigint | undefined,
     limit: number,
     filters: EventFilters,
     sort: "id" | "-id",
   ): Read<Page<Event> | Expired | NotYetStored> {
-    const stored = yield* this.storedRange(shop);
+    const stored = yield* eventLog.storedRange(shop);
     const { last } = stored;
-    const from = idAfter(afterId);
+    const to = idBefore(beforeId, last);
+    if (afterId === undefined) return yield* readEvents(shop, { from: stored.first, to }, limit, filters, sort);
+    const from = afterId < 0n ? 1n : afterId + 1n;
     if (from < stored.first) return { refused: "expired", first: stored.first };
     if (afterId > last) return { refused: "not yet stored", last };
-    const page = yield* this.#page(shop, { from, to: idBefore(beforeId, last) }, limit, filters, sort);
+    const page = yield* readEvents(shop, { from, to }, limit, filters, sort);
     if (from > last || page.items.some(({ id }) => id === from)) return page;
-    const now = yield* this.storedRange(shop); // events may have been deleted before the page was read
+    const now = yield* eventLog.storedRange(shop); // events may have been deleted before the page was read
     return from < now.first ? { refused: "expired", first: now.first } : page;
-  }
+  },
+};
 
-  *#page(shop: number, ids: Ids, limit: number, filters: EventFilters, sort: "id" | "-id"): Read<Page<Event>> {
-    const { orderId, since, until, hidden } = filters;
-    const types = filters.type?.filter((type) => !hidden?.has(type));
-    const petId = orderId === undefined ? filters.petId : yield* this.#petOf(shop, orderId, filters.petId);
-    if (petId === "none" || types?.length === 0 || ids.from > ids.to) return emptyPage;
-    const from = since === undefined ? ids.from : yield* this.#firstSince(shop, ids, since);
-    const to = until === undefined ? ids.to : (yield* this.#firstSince(shop, ids, until)) - 1n;
-    const conditions: Condition[] = [];
-    if (types) conditions.push((bind) => `type IN (${types.map(bind).join(", ")})`);
-    // It is null if the animal itself changed.
-    if (orderId !== undefined) conditions.push((bind) => `subject = ${bind(String(orderId))}`);
-    const bounds: Condition[] = [(bind) => (sort === "id" ? `id <= ${bind(to)}` : `id >= ${bind(from)}`)];
-    const after = sort === "id" ? from - 1n : to + 1n;
-    const lead = petId === undefined ? undefined : { column: "pet_id", values: [petId] };
-    const list = { table: "events", columns, shop, after, limit, sort, lead, bounds, scannedColumns: smallColumns };
-    const page = yield* readPage({ ...list, scanned: conditions }, toEvent);
-    // Hidden events are rare, and most pages have none: a condition would triple the time of every page.
-    if (!hidden || !page.items.some(({ type }) => hidden.has(type))) return page;
-    conditions.push((bind) => `type NOT IN (${[...hidden].map(bind).join(", ")})`);
-    return yield* readPage({ ...list, scanned: conditions }, toEvent);
+function* readEvents(
+  shop: number,
+  ids: Ids,
+  limit: number,
+  filters: EventFilters,
+  sort: "id" | "-id",
+): Read<Page<Event>> {
+  const { of = [], since, until, hidden } = filters;
+  const types = filters.type?.filter((type) => !hidden?.has(type));
+  if (types?.length === 0 || ids.from > ids.to) return emptyPage;
+  const conditions: Condition[] = [];
+  if (types) conditions.push((bind) => `type IN (${types.map(bind).join(", ")})`);
+  let under: bigint | undefined;
+  for (const { filter, id } of of) {
+    const found = filter.find ? yield* filter.find(shop, id) : { under: id };
+    if (!found || (under ?? found.under) !== found.under) return emptyPage;
+    ({ under } = found);
+    if ("subject" in found) conditions.push((bind) => `subject = ${bind(found.subject)}`);
   }
+  const from = since === undefined ? ids.from : yield* firstIdSince(shop, ids, since);
+  const to = until === undefined ? ids.to : (yield* firstIdSince(shop, ids, until)) - 1n;
+  const bounds: Condition[] = [(bind) => (sort === "id" ? `id <= ${bind(to)}` : `id >= ${bind(from)}`)];
+  const after = sort === "id" ? from - 1n : to + 1n;
+  const lead = under === undefined ? undefined : { column: "under", values: [under] };
+  const list = { table: "events", columns, shop, after, limit, sort, lead, bounds, scannedColumns: smallColumns };
+  const page = yield* search({ ...list, scanned: conditions });
+  // Hidden events are rare, and most pages have none: a condition would triple the time of every page.
+  if (!hidden || !page.items.some(({ type }) => hidden.has(type))) return page;
+  conditions.push((bind) => `type NOT IN (${[...hidden].map(bind).join(", ")})`);
+  return yield* search({ ...list, scanned: conditions });
+}
 
-  /** The animal of an order, which never changes; `none` if there is no such order, or it is for another animal. */
-  *#petOf(shop: number, orderId: bigint, petId: bigint | undefined): Read<bigint | "none"> {
-    const id = (yield* first(sql.petOfOrder, shop, orderId))?.id;
-    return id === undefined || (petId !== undefined && petId !== id) ? "none" : id;
-  }
-
-  /** The first of these ids whose event is not before a time; `to` + 1 if all are before it. */
-  *#firstSince(shop: number, { from, to }: Ids, time: number): Read<bigint> {
-    const found = yield* first(sql.firstSince, from, to, time, shop);
-    if (found) return found.id;
-    const { first: now } = yield* this.storedRange(shop); // events were deleted after the range was read
-    return now > from && now <= to ? yield* this.#firstSince(shop, { from: now, to }, time) : to + 1n;
+/** Like `readPage`, but with conditions in pieces, between which others are served. */
+function* search(list: PageSelection & { readonly scanned: readonly Condition[] }): Read<Page<Event>> {
+  if (list.scanned.length === 0) return yield* readPage(list, toEvent);
+  const items: Event[] = [];
+  let { after } = list;
+  for (let looked = LOOKED_THROUGH; ; looked += LOOKED_THROUGH) {
+    const limit = list.limit - items.length;
+    const page = yield* readPage({ ...list, after, limit, scanLimit: LOOKED_THROUGH }, toEvent);
+    items.push(...page.items);
+    if (page.next === undefined || items.length === list.limit || looked >= SCAN_LIMIT) {
+      return { ...page, items, positionAt: (place) => (items[place] as Event).id };
+    }
+    after = page.next;
+    yield* pause();
   }
 }
 
-/** The first id that an event after this one can have. */
-function idAfter(id: bigint): bigint {
-  return id < 0n ? 1n : id + 1n;
+/** The first of these ids whose event is not before a time; `to` + 1 if all are before it. */
+function* firstIdSince(shop: number, { from, to }: Ids, time: number): Read<bigint> {
+  const found = yield* first(sql.firstSince, from, to, time, shop);
+  if (found) return found.id;
+  const { first: now } = yield* eventLog.storedRange(shop); // events were deleted after the range was read
+  return now > from && now <= to ? yield* firstIdSince(shop, { from: now, to }, time) : to + 1n;
 }
 
 /** The last id that an event before this one can have; `last` is the newest. */

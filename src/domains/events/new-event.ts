@@ -9,9 +9,9 @@ declare const madeByEventsOf: unique symbol;
 export interface NewEvent {
   readonly [madeByEventsOf]: true;
   readonly type: EventType;
-  /** The animal of the event, or of the order that the event is about. */
-  readonly petId: bigint | null;
-  /** The id of the resource; null if it is the animal. */
+  /** The id that a filter finds the event by: see `EventFilter.find`. */
+  readonly under: bigint | null;
+  /** The id of the resource; null if it is `under`. */
   readonly subjectId: string | null;
   /** The resource after the change, as JSON; null if it was deleted. */
   readonly data: string | null;
@@ -27,7 +27,7 @@ type StatesOf<E extends EventType, R> = [
 
 /** Returns a function that makes the events of one kind of resource. */
 export function eventsOf<R extends object>(
-  idsOf: (resource: R) => Pick<NewEvent, "petId" | "subjectId">,
+  idsOf: (resource: R) => Pick<NewEvent, "under" | "subjectId">,
 ): <E extends EventType>(type: E, ...states: StatesOf<E, R>) => NewEvent {
   return (type, ...states) => {
     const [one, other] = states as readonly unknown[] as readonly [R, R?];
@@ -51,9 +51,7 @@ const serializers = new WeakMap<TObject, Serializer>();
 
 /** Compiles at the first event: the start does not wait for it. */
 function serializerOf(schema: TObject): Serializer {
-  let serializer = serializers.get(schema);
-  if (!serializer) serializers.set(schema, (serializer = compileSerializer(schema)));
-  return serializer;
+  return serializers.getOrInsertComputed(schema, () => compileSerializer(schema));
 }
 
 /** The fields of `before` that differ in `after`. A field that `before` does not have is null. */
@@ -63,15 +61,13 @@ function differences(before: object, after: object): object {
   const current = new Map(Object.entries(after));
   const names = [...new Set([...old.keys(), ...current.keys()])];
   return Object.fromEntries(
-    names
-      .filter((name) => !isDeepStrictEqual(old.get(name), current.get(name)))
-      .map((name) => [name, differencesOfField(old.get(name), current.get(name))]),
+    names.flatMap((name) => {
+      const [was, is] = [old.get(name), current.get(name)];
+      if (isDeepStrictEqual(was, is)) return [];
+      // In a merge patch, a nested object changes only the fields that it names.
+      return [[name, isObject(was) && isObject(is) ? differences(was, is) : (was ?? null)]];
+    }),
   );
-}
-
-/** In a merge patch, a nested object changes only the fields that it names. */
-function differencesOfField(old: unknown, current: unknown): unknown {
-  return isObject(old) && isObject(current) ? differences(old, current) : (old ?? null);
 }
 
 function isObject(value: unknown): value is object {

@@ -21,7 +21,7 @@ test("nothing is published without events and figures", () => {
 });
 
 test("an event is made of what its type declares", () => {
-  const event = eventsOf<Pet>(({ id }) => ({ petId: id, subjectId: null }));
+  const event = eventsOf<Pet>(({ id }) => ({ under: id, subjectId: null }));
   const before: Pet = { id: 1n, name: "Rex", categoryId: 1n };
   const after: Pet = { ...before, status: "sold" };
   const [data, whole] = [
@@ -38,5 +38,5 @@ test("an event is made of what its type declares", () => {
   // @ts-expect-error -- an order is no animal
   event(orderPlaced, after);
   // @ts-expect-error -- nothing else makes events
-  publish(newShop(), operator(1), [{ type: petCreated, petId: 1n, subjectId: null, data, previous: null }]);
+  publish(newShop(), operator(1), [{ type: petCreated, under: 1n, subjectId: null, data, previous: null }]);
 });

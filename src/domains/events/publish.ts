@@ -1,5 +1,4 @@
 import type { Caller } from "../../contract/caller.ts";
-import type { EventType } from "../../contract/operation.ts";
 import { andCommit, insertAll, together } from "../../storage/combined-steps.ts";
 import { change } from "../../storage/statement.ts";
 import type { Change } from "../../storage/transaction.ts";
@@ -43,15 +42,17 @@ export function keyIdOf(actor: string): string | undefined {
 type New = [
   at: number,
   type: string,
-  petId: bigint | null,
+  under: bigint | null,
   subject: string | null,
   actor: string,
   requestId: string | null,
 ];
 type Json = [data: string | null, previous: string | null];
 
-const insert = change<readonly [shop: number, id: bigint, ...New, ...Json]>(`
-  INSERT INTO events (shop, id, at, type, pet_id, subject, actor, request_id, data, previous)
+type EventValues = [shop: number, id: bigint, ...New, ...Json];
+
+const insert = change<EventValues>(`
+  INSERT INTO events (shop, id, at, type, under, subject, actor, request_id, data, previous)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `);
 
@@ -70,8 +71,8 @@ export function publish(
     throw new Error("Figures were recorded, but there are no events to publish with them.");
   }
   const rows = events.map(
-    ({ type, petId, subjectId, data, previous }) =>
-      [shop, ++locked.lastEventId, at, type.type, petId, subjectId, actor, requestId, data, previous] as const,
+    ({ type, under, subjectId, data, previous }) =>
+      [shop, ++locked.lastEventId, at, type.type, under, subjectId, actor, requestId, data, previous] as EventValues,
   );
   return together([updateShop(locked), insertAll(insert, rows)]);
 }
@@ -79,17 +80,4 @@ export function publish(
 /** Like `publish`, as the last step of a transaction. The commit follows in the same round trip. */
 export function publishLast(locked: LockedShop, author: Author, events: readonly NewEvent[]): Change<unknown> {
   return andCommit(publish(locked, author, events));
-}
-
-type NewPetEvent = [type: string, actor: string, requestId: string | null, dataAfterId: string];
-
-/** The log's part of an `append` of animals. */
-export const logNewPet = change<[shop: number, id: bigint, at: number | bigint, eventId: bigint, ...NewPetEvent]>(
-  `INSERT INTO events (shop, pet_id, at, id, type, actor, request_id, data)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, '{"id":' || $2 || $8)`,
-);
-
-/** The values of `logNewPet`. `data` is the JSON of the animal without its id. */
-export function newPetEvent({ actor, requestId }: Author, { type }: EventType, data: string): NewPetEvent {
-  return [type, actor, requestId, `,${data.slice(1)}`];
 }

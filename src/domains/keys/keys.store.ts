@@ -33,7 +33,7 @@ import {
 /** The maximum number of stored keys per account and mode. Beyond it, the oldest expired or revoked keys are deleted. */
 const KEPT_KEYS = 1_000n;
 
-const eventOf = eventsOf<ApiKeyBody>(({ id }) => ({ petId: null, subjectId: id }));
+const eventOf = eventsOf<ApiKeyBody>(({ id }) => ({ under: null, subjectId: id }));
 
 /** A key as events show it: without its uses, which are no changes. */
 function shown(key: ApiKey): ApiKeyBody {

@@ -1,3 +1,7 @@
+import type { EventFilter } from "../../contract/event-filter.ts";
+import { Int64 } from "../../contract/schemas.ts";
+import { type IdRow, query } from "../../storage/statement.ts";
+import { first } from "../../storage/transaction.ts";
 import { eventsOf } from "../events/new-event.ts";
 import { orderCancelled, orderConfirmed, orderReturned } from "./orders.operations.ts";
 import type { StoreOrder } from "./orders.schemas.ts";
@@ -24,4 +28,19 @@ export const orderChanges = {
 } as const satisfies Readonly<Record<string, OrderChange>>;
 
 /** Makes the events of an order. */
-export const orderEvent = eventsOf<StoreOrder>(({ id, petId }) => ({ petId, subjectId: String(id) }));
+export const orderEvent = eventsOf<StoreOrder>(({ id, petId }) => ({ under: petId, subjectId: String(id) }));
+
+const petOfOrder = query<[shop: number, id: bigint], IdRow>(
+  "SELECT pet_id AS id FROM store_orders WHERE shop = $1 AND id = $2",
+);
+
+/** Selects the events of an order. The log has them under its animal, which never changes. */
+export const orderEventFilter: EventFilter = {
+  name: "orderId",
+  schema: Int64({ description: "Only events of this order.", examples: [1n] }),
+  *find(shop, id) {
+    const pet = yield* first(petOfOrder, shop, id);
+    return pet && { under: pet.id, subject: String(id) };
+  },
+  passes: ({ subject }, id) => subject.type === "order" && subject.id === id,
+};

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import type { EventFilter } from "../../contract/event-filter.ts";
+import { Int64 } from "../../contract/schemas.ts";
 import { all, type Change } from "../../storage/transaction.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { metadataRefusal, patchedMetadata, type TooMuchMetadata } from "../metadata/metadata.schemas.ts";
@@ -11,7 +13,7 @@ import { petFields, setFields } from "./pets.statements.ts";
 import { moveCount } from "./pets-by-category.store.ts";
 
 /** The events of animals. */
-export const petEvent = eventsOf<Pet>(({ id }) => ({ petId: id, subjectId: null }));
+export const petEvent = eventsOf<Pet>(({ id }) => ({ under: id, subjectId: null }));
 
 /** The animal with the fields of the patch (RFC 7396). `currency` is that of a price which has none, as far as it is known. */
 export function patchedPet(
@@ -49,3 +51,11 @@ export function* changePet(locked: LockedShop, before: Pet, after: Pet): Change<
   if (categoryId !== before.categoryId) yield* moveCount(locked, before.categoryId, categoryId, 1);
   return petEvent(petUpdated, after, before);
 }
+
+/** Selects the events of an animal and of its orders. */
+export const petEventFilter: EventFilter = {
+  name: "petId",
+  schema: Int64({ description: "Only events of this animal and its orders.", examples: [7n] }),
+  passes: ({ subject, data }, id) =>
+    subject.type === "pet" ? subject.id === id : subject.type === "order" && String(data?.["petId"]) === id,
+};

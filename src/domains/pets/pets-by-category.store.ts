@@ -33,7 +33,7 @@ const firstUnreferencedCategory = query<[from: bigint, shop: number], IdRow>(`
   SELECT max(id) AS id FROM candidate
 `);
 
-const event = eventsOf<Reassignment>(({ from }) => ({ petId: null, subjectId: String(from) }));
+const event = eventsOf<Reassignment>(({ from }) => ({ under: null, subjectId: String(from) }));
 
 /** A part of the animals of a category has moved. */
 interface MovedPets {

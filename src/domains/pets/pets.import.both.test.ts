@@ -158,7 +158,7 @@ describe("an import", () => {
     });
     expect(await ids()).toEqual(Array.from({ length: 1_235 }, (_, index) => BigInt(index + 1)));
     expect((await animals())[1_234]?.name).toBe("Pet 1234");
-    expect(await place.rows(`SELECT DISTINCT type, actor FROM events WHERE shop = ${shop} AND pet_id > 1`)).toEqual([
+    expect(await place.rows(`SELECT DISTINCT type, actor FROM events WHERE shop = ${shop} AND under > 1`)).toEqual([
       { type: "pet.created", actor: "operator" },
     ]);
     await addAnimal("Tom");

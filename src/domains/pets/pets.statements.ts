@@ -2,7 +2,6 @@ import { foldedToStore } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { RowMapping } from "../../storage/row-mapping.ts";
 import { change, type IdRow, lookUp, query, type Row, type SqlValue } from "../../storage/statement.ts";
-import { logNewPet } from "../events/publish.ts";
 import { metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
 import { type PriceColumns, priceValues, readPrice } from "../shops/prices.ts";
 import { countAnimals } from "../shops/shops.statements.ts";
@@ -69,6 +68,11 @@ export const setFields = change<[...Key, ...Values]>(
 export const insert = change<[...Key, at: number | bigint, ...Values]>(
   `INSERT INTO pets (shop, id, added_at, ${petFields.columns.join(", ")}) VALUES ($1, $2, $3, ${petFields.parameters(4)})`,
 );
+const logNewPet = change<[shop: number, id: bigint, at: number | bigint, eventId: bigint, ...NewPetEvent]>(
+  `INSERT INTO events (shop, under, at, id, type, actor, request_id, data)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, '{"id":' || $2 || $8)`,
+);
+type NewPetEvent = [type: string, actor: string, requestId: string | null, dataAfterId: string];
 export const newPetRow = { count: countAnimals, insert, log: logNewPet };
 export const lastId = query<[shop: number], IdRow>("SELECT last_pet_id AS id FROM shops WHERE shop = $1");
 export const setLastId = change<[id: bigint, shop: number]>("UPDATE shops SET last_pet_id = $1 WHERE shop = $2");

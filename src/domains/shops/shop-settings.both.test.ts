@@ -124,7 +124,7 @@ test("today says since when it is counted if too much has happened", async () =>
   const noon = service.clock.now();
   await service.store.run(`DELETE FROM events WHERE shop = ${shop}`);
   await service.store.run(
-    `${numbers(20_000)} INSERT INTO events (shop, id, at, type, pet_id, actor, data) SELECT ${shop}, n, ${noon} + n, 'pet.created', 1, 'system', '${data}' FROM numbers`,
+    `${numbers(20_000)} INSERT INTO events (shop, id, at, type, under, actor, data) SELECT ${shop}, n, ${noon} + n, 'pet.created', 1, 'system', '${data}' FROM numbers`,
   );
   await service.store.run(`UPDATE shops SET last_event_id = 20000, last_at = ${noon + 20_000} WHERE shop = ${shop}`);
   service.clock.advance(20_000);

@@ -54,7 +54,7 @@ const setCounts = change<[shop: number, now: number, since: bigint, ...counts: b
    WHERE shop = $1`,
 );
 
-const event = eventsOf<ShopSettings & { readonly id: string }>(({ id }) => ({ petId: null, subjectId: id }));
+const event = eventsOf<ShopSettings & { readonly id: string }>(({ id }) => ({ under: null, subjectId: id }));
 
 /** The shop's own currency, if it has one. */
 export function* currencyOf(shop: number): Query<string | undefined> {

@@ -2,7 +2,6 @@ import { bind } from "../../contract/handler.ts";
 import type { EventType } from "../../contract/operation.ts";
 import type { Values } from "../../settings/setting.ts";
 import { defineDomain, type Host } from "../domain.ts";
-import { EventLog } from "../events/events.store.ts";
 import { deleteOldDeliveries } from "./deliveries/deliveries.store.ts";
 import { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
 import { DispatchStore } from "./dispatch/dispatch.store.ts";
@@ -76,7 +75,6 @@ function deliver(
   const dispatcher = new Dispatcher({
     store,
     storage,
-    log: new EventLog(),
     generation,
     clock,
     secretKeys,

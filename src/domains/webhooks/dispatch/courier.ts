@@ -2,7 +2,7 @@ import { timestampOf } from "../../../contract/schemas.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { turns } from "../../../timing/turns.ts";
 import { nextTurn } from "../../../timing/waiting.ts";
-import type { EventLog } from "../../events/events.store.ts";
+import { eventLog } from "../../events/events.store.ts";
 import { failuresAfter, MAX_FAILED } from "../endpoints/endpoint-health.ts";
 import { testEvent } from "../sending/message.ts";
 import { ALL_TYPES } from "../webhooks.schemas.ts";
@@ -19,7 +19,6 @@ const MAX_RETRIES = 16;
 export interface CourierParts extends DeliveryParts {
   readonly storage: Storage;
   readonly store: DispatchStore;
-  readonly log: EventLog;
   readonly slots: Slots;
   /** False if another process may have become the one that delivers. */
   readonly leads: () => boolean;
@@ -143,14 +142,14 @@ export class Courier {
   }
 
   async #planAttempts({ shop, id }: CourierEndpoint, due: readonly AttemptRow[]): Promise<void> {
-    const { storage, log, clock } = this.#parts;
+    const { storage, clock } = this.#parts;
     const fresh = due.filter(({ event_id }) => !this.#plan.has(event_id));
     const rows = fresh.slice(0, this.#plan.roomForRetries);
     this.#plan.hasMoreRetries = rows.length < fresh.length;
     const test = testEvent(id, timestampOf(clock.now()));
     const events = await Promise.all(
       rows.map(async ({ event_id }) =>
-        event_id < 0n ? test : turns.run(shop, () => storage.read(log.get(shop, event_id), shop)),
+        event_id < 0n ? test : turns.run(shop, () => storage.read(eventLog.get(shop, event_id), shop)),
       ),
     );
     for (const [index, { event_id: eventId, kind, attempt: number }] of rows.entries()) {
@@ -163,12 +162,12 @@ export class Courier {
 
   /** Reads the next page of the log, up to `end`: later events may not be on disk yet. True if the search goes on. */
   async #readLog(cursor: Cursor, { shop, types, attempts }: CourierEndpoint): Promise<boolean> {
-    const { storage, log } = this.#parts;
+    const { storage } = this.#parts;
     const { readUpTo, end } = cursor;
     const room = this.#plan.roomForEvents(attempts);
     if (room <= 0 || readUpTo >= end) return false;
     const type = types.includes(ALL_TYPES) ? undefined : types;
-    const page = await turns.run(shop, () => storage.read(log.after(shop, readUpTo, room, { type }), shop));
+    const page = await turns.run(shop, () => storage.read(eventLog.after(shop, readUpTo, room, { type }), shop));
     if (cursor.readUpTo !== readUpTo) return false; // it was interrupted
     const [events, next = end] = "refused" in page ? [[], page.first - 1n] : [page.items, page.next];
     this.#plan.addEvents(events, cursor, next);

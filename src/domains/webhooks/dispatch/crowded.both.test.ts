@@ -89,7 +89,7 @@ test("while 1,000 events wait for a retry, further ones stay in the log", async 
     return `(${number}, ${last + 1 + index}, ${webhooks.service.clock.now()}, 'pet.created', ${index + 1}, 'system', ${data})`;
   });
   await webhooks.service.store.run(
-    `INSERT INTO events (shop, id, at, type, pet_id, actor, data) VALUES ${events.join(", ")}`,
+    `INSERT INTO events (shop, id, at, type, under, actor, data) VALUES ${events.join(", ")}`,
   );
   await webhooks.service.store.run(
     `UPDATE shops SET last_event_id = ${last + 2_600}, last_pet_id = 2600 WHERE shop = ${number}`,

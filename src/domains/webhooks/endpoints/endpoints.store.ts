@@ -44,7 +44,7 @@ export interface StoredEndpoint {
   readonly position: bigint;
 }
 
-const event = eventsOf<RecordedEndpoint>(({ id }) => ({ petId: null, subjectId: id }));
+const event = eventsOf<RecordedEndpoint>(({ id }) => ({ under: null, subjectId: id }));
 
 /** The shop of an endpoint, and when the key that changes it expires. */
 type Owner = Pick<Caller, keyof ShopName | "expiresAt">;

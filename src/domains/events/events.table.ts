@@ -1,0 +1,27 @@
+import { shopTable } from "../../storage/owned-table.ts";
+import type { Row } from "../../storage/statement.ts";
+
+/**
+ * The log of each shop: one row for each resource that a change has changed, with ids from 1 on without gaps.
+ *
+ * `under` is the id that the event is found by, such as of the animal that was ordered, or null. `subject` is the id of
+ * the changed resource; null where that is `under`, as in most events. `actor` is the id of a key, `key` for a
+ * key that readers of the log must not see, `system` or `operator`. `data` is the resource after the change, and
+ * `previous` a JSON Merge Patch that turns it into the resource before the change. Both are JSON as the API shows it.
+ */
+export const eventTables = [shopTable("events", "id")];
+
+export interface EventRow extends Row {
+  id: bigint;
+  at: bigint;
+  under: bigint | null;
+  type: string;
+  subject: string | null;
+  actor: string;
+  request_id: string | null;
+  data: string | null;
+  previous: string | null;
+}
+/** The columns besides `id` that are small. In a row, they come before the others. */
+export const smallColumns = ["at", "type", "under", "subject", "actor", "request_id"];
+export const columns = [...smallColumns, "data", "previous"];
