@@ -62,7 +62,7 @@ export interface WindowStatus {
   readonly reset: number;
 }
 
-/** The limits of a key and its shop. */
+/** The limits of a key and its shop, by `WindowName`. */
 export interface LimitStatus {
   readonly minute: WindowStatus;
   readonly day: WindowStatus;
@@ -157,8 +157,8 @@ export interface StoredResponse {
 export interface StoredResponses {
   /** The stored response, if there is one that has not expired. */
   find(shop: number, digest: string): Query<StoredResponse | undefined>;
-  /** Runs a change, which may end with its commit, in a transaction that goes on. */
-  withoutCommit<T>(change: Change<T>): Change<T>;
+  /** Runs a change, then `store` with what it returned, in one transaction. */
+  around<T, R>(change: Change<T>, store: (outcome: T) => Change<R>): Change<R>;
   /**
    * Stores the response of the change before it, at `now` in Unix milliseconds. Waits for another transaction that has
    * stored one and is not committed. Returns false if there is one: then the change must be undone.

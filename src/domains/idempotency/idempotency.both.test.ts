@@ -345,7 +345,11 @@ test("expired stored responses are deleted in parts, oldest first", async () => 
 
 describe("while the first request is in progress", () => {
   test("others get an error that says so, and one animal is added", async () => {
-    const replies = await Promise.all(Array.from({ length: 50 }, () => create("a")));
+    const unlock = await service.store.lock(); // otherwise the first may be done before the others arrive
+    const sent = Array.from({ length: 50 }, () => create("a"));
+    await Promise.race(sent);
+    await unlock();
+    const replies = await Promise.all(sent);
     const news = replies.filter((reply) => reply.status === 201 && !isReplay(reply));
     expect(news).toHaveLength(1);
     for (const reply of replies) {
@@ -381,8 +385,9 @@ describe("while the first request is in progress", () => {
     const late = create("a");
     await untilWaiting(service.app.base, 1);
     service.clock.advance(RESPONSE_TIMEOUT);
+    const retry = create("a"); // at once: on PostgreSQL, a transaction waits for a lock for seconds only
     expect((await late).json.code).toBe("storage_unavailable");
-    expect((await create("a")).json.code).toBe("idempotency_key_in_use");
+    expect((await retry).json.code).toBe("idempotency_key_in_use");
     await unlock();
     await untilWaiting(service.app.base, 0);
     const again = await create("a");
@@ -420,7 +425,7 @@ test("a store that fails stores nothing: a later retry succeeds, once", async ()
 
 test("a fast-forward that was interrupted is completed by a retry, and then not done again", async () => {
   await service.stop();
-  const settled: number[] = [];
+  const done: number[] = [];
   let failures = 2;
   const owner = defineDomain({
     name: "unreliable",
@@ -430,9 +435,9 @@ test("a fast-forward that was interrupted is completed by a retry, and then not 
         *waiting() {
           return [];
         },
-        finish: async (_, milliseconds) => {
+        finish: async (_, __, most) => {
           if (failures-- > 0) throw new StorageUnavailable("Of the test.");
-          settled.push(milliseconds);
+          done.push(most);
         },
       });
       return [];
@@ -451,7 +456,7 @@ test("a fast-forward that was interrupted is completed by a retry, and then not 
     [200, true],
   ]);
   for (const reply of replies) expect(essence(reply)).toEqual(essence(replies[0] as TestResponse));
-  expect(settled).toEqual([60_000]);
+  expect(done).toHaveLength(1);
 });
 
 describe("a response with a secret", () => {

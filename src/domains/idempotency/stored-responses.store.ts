@@ -12,6 +12,7 @@ import { ShopDeleted } from "../shops/shops.store.ts";
 interface ResponseRow extends Row {
   fingerprint: string;
   response: string;
+  due_at: bigint;
 }
 type DigestRow = { digest: string };
 type DueRow = DigestRow & { shop: bigint };
@@ -21,11 +22,14 @@ type Key = [shop: number, digest: string];
 export const storedResponseTables = [shopTable("stored_responses", "digest")];
 
 const LIFETIME = RESPONSE_LIFETIME_HOURS * HOUR_MS;
+/** How many responses one transaction brings nearer: nearly each is on another page. */
+const NEARER_AT_ONCE = 250;
 /** Transactions in one round of background work. The next round deletes the rest. */
 const BATCHES = 20;
 
-const find = lookUp<[...Key, now: number], ResponseRow>(
-  "SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2 AND due_at > $3",
+// Without a condition on the time, so that PostgreSQL never uses the other index: it plans while the table may be empty.
+const find = lookUp<Key, ResponseRow>(
+  "SELECT fingerprint, response, due_at FROM stored_responses WHERE shop = $1 AND digest = $2",
 );
 // An engine with concurrent transactions makes it wait for another one of the same key.
 const add = change<[...Key, fingerprint: string, response: string, dueAt: number, now: number], DigestRow>(
@@ -50,8 +54,13 @@ const countWaiting = query<[shop: number, now: number, limit: number], WaitingRo
   `SELECT count(*) AS count, min(due_at) AS next FROM
      (SELECT due_at FROM stored_responses WHERE shop = $1 AND due_at > $2 LIMIT $3) AS waiting`,
 );
-const bringNearer = change<[milliseconds: number, shop: number]>(
-  "UPDATE stored_responses SET due_at = due_at - $1 WHERE shop = $2",
+const nextOfShop = query<[shop: number, after: string, limit: number], DigestRow>(
+  "SELECT digest FROM stored_responses WHERE shop = $1 AND digest > $2 ORDER BY digest LIMIT $3",
+);
+/** That of the fast-forward itself is still empty. */
+const bringNearer = change<[milliseconds: number, shop: number, after: string, last: string]>(
+  `UPDATE stored_responses SET due_at = due_at - $1
+   WHERE shop = $2 AND digest > $3 AND digest <= $4 AND response <> ''`,
 );
 
 /** Stored responses, in the store. */
@@ -65,11 +74,12 @@ export class StoredResponseStore implements StoredResponses, DueTimes {
   }
 
   *find(shop: number, digest: string): Query<StoredResponse | undefined> {
-    return yield* first(find, shop, digest, this.#expiry.now());
+    const found = yield* first(find, shop, digest);
+    return found && found.due_at > this.#expiry.now() ? found : undefined;
   }
 
-  withoutCommit<T>(part: Change<T>): Change<T> {
-    return withoutCommit(part);
+  *around<T, R>(part: Change<T>, store: (outcome: T) => Change<R>): Change<R> {
+    return yield* store(yield* withoutCommit(part));
   }
 
   *add(shop: number, digest: string, { fingerprint, response }: StoredResponse, now: number): Change<boolean> {
@@ -87,8 +97,15 @@ export class StoredResponseStore implements StoredResponses, DueTimes {
     return waitingOf("stored_response", yield* first(countWaiting, shop, this.#expiry.now(), most));
   }
 
-  *bringNearer({ shop }: SandboxShop, milliseconds: number): Change<void> {
-    yield* all(bringNearer, milliseconds, shop);
+  /** Brings all responses of the shop nearer, in several transactions. Those of an interrupted call may lapse earlier. */
+  async finish({ shop }: SandboxShop, milliseconds: number): Promise<void> {
+    for (let after = ""; ; ) {
+      const last = (await this.#storage.read(all(nextOfShop, shop, after, NEARER_AT_ONCE))).at(-1)?.digest;
+      if (last === undefined) return;
+      const from = after;
+      await this.#storage.write(() => all(bringNearer, milliseconds, shop, from, last), shop);
+      after = last;
+    }
   }
 
   /** Deletes expired responses, the oldest first: at most `BATCHES` batches. Later calls delete the rest. */

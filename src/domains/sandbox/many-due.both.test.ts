@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { NOON } from "../../../test/harness/manual-clock.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
+import { metric } from "../../../test/harness/metrics.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 
@@ -55,6 +56,27 @@ test("a fast-forward succeeds if the sandbox is reset while its reservations end
   expect((await call("POST", "/sandbox/reset", { animals: "none" }, own)).status).toBe(200);
   const { status, json } = await forwarded;
   expect([status, json.animals, json.orders]).toEqual([200, 0, 0]);
+});
+
+test("stored responses are brought nearer in several transactions, so that other shops are served in between", async () => {
+  const { key: own, account } = await service.newAccountWithKey("enterprise");
+  const shop = await service.shop(account.id);
+  const [stored, end] = [600, NOON + 86_400_000];
+  const rows = Array.from({ length: stored }, (_, index) => `(${shop}, 'digest ${index}', '', '{}', ${end})`);
+  await service.store.run(
+    `INSERT INTO stored_responses (shop, digest, fingerprint, response, due_at) VALUES ${rows.join(", ")}`,
+  );
+  const transactions = () => metric(service.app.base, "petstore_transactions_total");
+  const before = await transactions();
+  const headers = { "Idempotency-Key": "own" };
+  const sent = { key: own, body: { seconds: 60 }, headers };
+  expect((await service.call("POST", "/sandbox/fast-forward", sent)).status).toBe(200);
+  expect((await transactions()) - before).toBeGreaterThanOrEqual(1 + stored / 250);
+  const counts = `SELECT due_at, count(*) AS count FROM stored_responses WHERE shop = ${shop} GROUP BY due_at ORDER BY due_at`;
+  expect((await service.store.rows(counts)).map((row) => Object.values(row as object).map(Number))).toEqual([
+    [end - 60_000, stored],
+    [end, 1], // its own
+  ]);
 });
 
 test("the earliest of more than 10,000 waiting webhook deliveries is shown", async () => {
