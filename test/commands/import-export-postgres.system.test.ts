@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseProxy } from "../harness/database-proxy.ts";
+import { liftBounds } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, programCommand, runCommand, runJson } from "../harness/program.ts";
 
@@ -24,8 +25,8 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     database = await server.newDatabase();
     folder = mkdtempSync(join(tmpdir(), "petstore-moving-"));
     settings = { PETSTORE_DATABASE_URL: server.url(database) };
-    const quota = ["--per-minute", "1000", "--per-day", "1000"]; // an enterprise shop holds any number of animals
-    await runJson(folder, ["accounts", "create", "--name", "x", "--plan", "enterprise", ...quota], settings);
+    await runJson(folder, ["accounts", "create", "--name", "x", "--plan", "business"], settings);
+    await liftBounds(folder, settings);
   });
 
   const figure = async (sql: string) => Number((await server.run<{ figure: bigint }>(sql, database))[0]?.figure);

@@ -1,3 +1,4 @@
+import { runCommand } from "../harness/program.ts";
 import type { Fault } from "./faults.ts";
 import { LimitedClient, Load } from "./load.ts";
 import { Testbed } from "./testbed.ts";
@@ -41,12 +42,16 @@ export async function measureFault(fault: Fault, cluster: string, pace: Pace): P
     const admittedBeyond = await limited.finish();
     await load.finish();
     const { ledger, writes, reads, failures } = load;
+    // What is left of the machines is still a petstore, also behind the proxy.
+    const verify = ["verify", testbed.base, "--levels", "core,service", "--live"];
+    const { stdout, stderr } = await runCommand(testbed.folder, verify, { PETSTORE_KEY: testbed.keys.unlimited });
+    const failed = stdout.match(/^.* FAILED [^[]*/gm) ?? (stdout.includes(" 0 failed") ? [] : [stderr]);
     return {
       fault,
       acknowledged: ledger.acknowledged,
       lost: ledger.lost,
       duplicated: ledger.duplicated,
-      violations: ledger.violations,
+      violations: [...ledger.violations, ...failed],
       admittedBeyond,
       withoutWrites: writes.longestGap,
       withoutReads: reads.longestGap,

@@ -21,5 +21,5 @@ test.skipIf(!canRun)("if the primary dies with its machine, no acknowledged writ
   rmSync(cluster, { recursive: true });
   expect(violations).toEqual([]);
   expect([lost, duplicated, admittedBeyond]).toEqual([0, 0, 0]);
-  expect(acknowledged).toBeGreaterThan(200);
+  expect(acknowledged).toBeGreaterThanOrEqual(200); // 100 before the fault and 100 after it
 });

@@ -37,7 +37,7 @@ export class Testbed {
   relay: Relay | undefined;
   /** A key whose limits no test reaches, and a key whose account has few requests a minute. */
   keys = { unlimited: "", limited: "" };
-  readonly #folder = mkdtempSync(join(tmpdir(), "petstore-testbed-"));
+  readonly folder = mkdtempSync(join(tmpdir(), "petstore-testbed-"));
   #proxy: Bun.Subprocess | undefined;
 
   static async start(cluster: string, options: Options = {}): Promise<Testbed> {
@@ -68,11 +68,11 @@ export class Testbed {
 
   /** Sets the clock of the third machine so far ahead, such as `+1h`. */
   setClock(offset: string): void {
-    writeFileSync(join(this.#folder, "clock"), offset);
+    writeFileSync(join(this.folder, "clock"), offset);
   }
 
   async startProxy(): Promise<void> {
-    this.#proxy = startNginx(join(this.#folder, "proxy"), this.proxyHost, PORT, this.services);
+    this.#proxy = startNginx(join(this.folder, "proxy"), this.proxyHost, PORT, this.services);
     while (!(await fetch(new URL("/openapi.json", this.base)).catch(() => undefined))?.ok) await Bun.sleep(20);
   }
 
@@ -85,7 +85,7 @@ export class Testbed {
     this.relay?.stop();
     this.network.remove();
     for (const database of this.databases) database.remove();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   async #start(cluster: string, { relay, canSetClock }: Options): Promise<void> {
@@ -98,7 +98,7 @@ export class Testbed {
     for (const [index, host] of this.services.entries()) {
       const own = { ...settings, PETSTORE_HOST: host.address, PETSTORE_PORT: String(PORT) };
       const clock = canSetClock && index === 2 ? this.#clock() : {};
-      const dataDir = join(this.#folder, `data-${index}`);
+      const dataDir = join(this.folder, `data-${index}`);
       mkdirSync(dataDir);
       await Program.start(dataDir, { ...own, ...clock }, host.command(...serveCommand));
     }
@@ -133,14 +133,14 @@ export class Testbed {
     this.setClock("+0");
     return {
       LD_PRELOAD: faketime.find((path) => Bun.file(path).size > 0) as string,
-      FAKETIME_TIMESTAMP_FILE: join(this.#folder, "clock"),
+      FAKETIME_TIMESTAMP_FILE: join(this.folder, "clock"),
       FAKETIME_NO_CACHE: "1",
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
     };
   }
 
   async #key(settings: Record<string, string>, perMinute: number): Promise<string> {
-    return (await newKeyIn(this.#folder, { quota: { perMinute, perDay: UNLIMITED }, settings })).key;
+    return (await newKeyIn(this.folder, { quota: { perMinute, perDay: UNLIMITED }, settings })).key;
   }
 }
 

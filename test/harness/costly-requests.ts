@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import type { Operation } from "../../src/contract/operation.ts";
+import type { AgentTool, Operation } from "../../src/contract/operation.ts";
 import type { BodyLimits } from "../../src/contract/requests.ts";
 import { bodyLimits } from "../../src/contract/requests.ts";
 import { UNCHECKED_ITEMS } from "../../src/contract/schemas.ts";
@@ -7,11 +7,11 @@ import { exactJson } from "../../src/contract/serialize.ts";
 import { compileValidator } from "../../src/contract/validators.ts";
 
 /**
- * What fills a body: texts that JSON escapes, metadata of many pairs, as many items as possible, or items with faults,
- * where the handler checks them.
+ * What fills a body: texts that JSON escapes, metadata of many pairs, as many items as possible, items with faults where
+ * the handler checks them, or the deepest JSON that is parsed, which most operations then refuse.
  */
-const styles = ["escapes", "pairs", "many", "faults"] as const;
-type Style = (typeof styles)[number];
+const styles = ["escapes", "pairs", "many", "faults", "deep"] as const;
+type Style = Exclude<(typeof styles)[number], "deep">;
 
 /** A request that costs as much as one of its operation can. `what` says in what. */
 export interface CostlyRequest {
@@ -20,6 +20,12 @@ export interface CostlyRequest {
   /** Below the base address. */
   readonly path: string;
   readonly body: string | undefined;
+}
+
+/** Inputs with which a call of a tool costs as much as one can. */
+export interface CostlyCall {
+  readonly what: string;
+  readonly given: Record<string, unknown>;
 }
 
 /** Sends a request as a test key with all scopes. */
@@ -46,6 +52,10 @@ interface Keywords {
 
 const LONG_TEXTS = [8, 500] as const; // a resource has 4,096 bytes of metadata
 const MANY_PAIRS = [50, 75] as const;
+/** How many reservations a fast-forward ends. */
+const ENDING = 100;
+/** Imports of 500 animals. */
+const CROWD = 21;
 
 /**
  * Makes the costliest requests that operations accept, from their schemas, in a shop that it fills with the largest
@@ -57,8 +67,8 @@ export class CostlyShop {
   readonly #now: number;
   #made = 0;
 
-  /** Fills the shop: more of the largest animals and orders than a page has. */
-  static async fill(send: Send, now: number, operations: readonly Operation[]): Promise<CostlyShop> {
+  /** Fills the shop: more of the largest animals and orders than a page has. Every second order is a sale. */
+  static async fill(send: Send, now: number, operations: readonly Operation[], orders = 100): Promise<CostlyShop> {
     const named = (name: string) => operations.find((operation) => operation.name === name) as Operation;
     const [importPets, placeOrder] = [named("importPets"), named("placeStoreOrder")];
     const shop = new CostlyShop(send, now);
@@ -66,10 +76,10 @@ export class CostlyShop {
     for (const style of ["escapes", "pairs"] as const) {
       for (let part = 0; part < 6; part++) await shop.#sent("POST", importPets.path, shop.#body(importPets, style));
     }
-    for (let order = 0; order < 100; order++) {
-      const petId = await shop.#newPet();
+    const petIds = await shop.#newPets(orders);
+    for (const [order, petId] of petIds.entries()) {
       const given = JSON.parse(shop.#body(placeOrder, "escapes") ?? "{}");
-      const rest = { petId: Number(petId), confirm: order % 2 === 0, expiresAt: undefined }; // it is not for both
+      const rest = { petId, confirm: order % 2 === 0, expiresAt: undefined }; // it is not for both
       await shop.#made1(placeOrder.path, { ...given, ...rest });
     }
     return shop;
@@ -90,6 +100,10 @@ export class CostlyShop {
       );
       for (const style of styles) {
         if (style === "faults" && !isUnchecked) continue;
+        if (style === "deep") {
+          yield { what: style, method, path: await path(), body: deepest(body) };
+          continue;
+        }
         const text = (await this.#bodies[name]?.()) ?? this.#body(operation, style, await this.#idsFor(operation));
         yield { what: style, method, path: await path(), body: text };
       }
@@ -101,9 +115,34 @@ export class CostlyShop {
     for (const [filter, schema] of filters) {
       for (const value of await this.#valuesOf(filter, schema)) {
         const text = [base, `${filter}=${encodeURIComponent(value)}`].filter(Boolean).join("&");
-        yield { what: filter, method, path: `${await path()}?${text}`, body: undefined };
+        const crowded = filter === "moveTo" ? () => this.#crowdedCategory() : undefined;
+        yield { what: filter, method, path: `${await this.#pathOf(operation, crowded)}?${text}`, body: undefined };
       }
     }
+  }
+
+  /** The costliest calls of a tool: the requests of its operation, as far as its inputs can say them. */
+  async *ofTool({ operation, takes, needs = [] }: { readonly operation: Operation } & AgentTool) {
+    for await (const { what, path, body } of this.of(operation)) {
+      const [pathname = "", query = ""] = path.split("?");
+      const pattern = new RegExp(operation.path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)"));
+      const parts = { ...pattern.exec(pathname)?.groups, ...Object.fromEntries(new URLSearchParams(query)) };
+      const sent: Record<string, unknown> = { ...JSON.parse(body ?? "{}"), ...parts };
+      const inputs = takes.map((taken) => {
+        const [input, from] = typeof taken === "string" ? [taken, taken] : taken;
+        const [outer = "", inner] = from.split(".");
+        return [input, inner ? (sent[outer] as Record<string, unknown> | undefined)?.[inner] : sent[outer]] as const;
+      });
+      const given = Object.fromEntries(inputs.filter(([, value]) => value !== undefined));
+      if (needs.every((input) => input in given)) yield { what, given } satisfies CostlyCall;
+    }
+  }
+
+  /** A category of which every tenth of more animals is than one transaction scans. */
+  async #crowdedCategory(): Promise<string> {
+    const id = await this.#made1("/categories", { name: `Category ${++this.#made}` });
+    for (let part = 0; part < CROWD; part++) await this.#newPets(500, (index) => (index % 10 === 0 ? Number(id) : 1));
+    return id;
   }
 
   /** Bodies whose parts depend on each other. */
@@ -113,7 +152,10 @@ export class CostlyShop {
     createWebhookEndpoint: async () =>
       JSON.stringify({ url: `https://example.org/${"x".repeat(2000)}`, description: this.#text(255) }),
     resetSandbox: async () => JSON.stringify({ animals: "samples" }),
-    fastForwardSandbox: async () => JSON.stringify({ seconds: 3600 }),
+    fastForwardSandbox: async () => {
+      for (const petId of await this.#newPets(ENDING)) await this.#made1("/store/orders", { petId });
+      return JSON.stringify({ seconds: 3600 });
+    },
   };
 
   /** What makes or finds a resource for a parameter of a path. */
@@ -132,11 +174,11 @@ export class CostlyShop {
     deliveryId: async () => "1",
   };
 
-  async #pathOf({ name, method, path }: Operation): Promise<string> {
+  async #pathOf({ name, method, path }: Operation, crowded?: () => Promise<string>): Promise<string> {
     let filled: string = path;
     for (const [place, parameter = ""] of path.matchAll(/\{(\w+)\}/g)) {
       const isLarge = method === "GET" && ["petId", "categoryId", "orderId"].includes(parameter);
-      const make = isLarge ? async () => "1" : this.#resources[parameter];
+      const make = crowded ?? (isLarge ? async () => "1" : this.#resources[parameter]);
       if (!make) throw new TypeError(`Say in costly-requests.ts which ${parameter} costs ${name} most.`);
       const id = await make();
       if (name === "returnStoreOrder") await this.#sent("POST", `/store/orders/${id}/confirm`, undefined);
@@ -158,11 +200,16 @@ export class CostlyShop {
     return String((await this.#newPets(1))[0]);
   }
 
-  async #newPets(count: number): Promise<number[]> {
-    const animals = Array.from({ length: count }, () => ({ name: "Rex", categoryId: 1, status: "available" }));
-    return (await this.#sent("POST", "/pets/import", JSON.stringify({ animals }))).animals.map(
-      ({ id }: { readonly id: number }) => id,
-    );
+  async #newPets(count: number, categoryOf: (index: number) => number = () => 1): Promise<number[]> {
+    const ids: number[] = [];
+    for (let from = 0; from < count; from += 500) {
+      const animals = Array.from({ length: Math.min(500, count - from) }, (_, index) => {
+        return { name: "Rex", categoryId: categoryOf(index), status: "available" };
+      });
+      const { animals: added } = await this.#sent("POST", "/pets/import", JSON.stringify({ animals }));
+      ids.push(...added.map(({ id }: { readonly id: number }) => id));
+    }
+    return ids;
   }
 
   async #made1(path: string, body: object): Promise<string> {
@@ -194,7 +241,8 @@ export class CostlyShop {
     if (filter === "moveTo" || filter === "categoryId") return ["1"];
     const make = this.#resources[filter];
     if (make) return [await make()];
-    if (filter === "after" || filter === "confirmedBy") return [filter === "after" ? "0" : "key_x"];
+    if (filter === "after" || filter === "lastEventId") return ["0"];
+    if (filter === "confirmedBy") return ["key_x"];
     if (filter === "timeZone") return ["Europe/Berlin"];
     if (schema.enum) return schema.enum.map(String);
     if (schema.format === "date-time") {
@@ -249,14 +297,31 @@ export class CostlyShop {
   }
 }
 
+/** A body with as many arrays within each other as it may have values: in a list whose items are checked later, or anywhere. */
+function deepest({ schema, limits = bodyLimits }: NonNullable<Operation["body"]>): string {
+  const fields = Object.entries((schema as Keywords).properties ?? {});
+  const [list] = fields.find(([, one]) => UNCHECKED_ITEMS in one) ?? [];
+  const depth = limits.values - 20; // the call of a tool has some more
+  const arrays = "[".repeat(depth) + "]".repeat(depth);
+  return list ? `{"${list}":[${arrays}],"onError":"skip"}` : `{"${fields[0]?.[0] ?? "x"}":${arrays}}`;
+}
+
 /** The number of values of all levels. */
 function valuesIn(value: unknown): number {
   if (typeof value !== "object" || value === null) return 1;
   return Object.values(value).reduce<number>((sum, part) => sum + valuesIn(part), 1);
 }
 
-/** The operations whose requests have an answer, those last that replace the shop. */
+/** All operations, those last that replace the shop. */
 export function costlyOperations(operations: readonly Operation[]): readonly Operation[] {
-  const answered = operations.filter(({ response }) => !response.stream);
-  return answered.toSorted((one, other) => Number(one.name === "resetSandbox") - Number(other.name === "resetSandbox"));
+  return operations.toSorted(
+    (one, other) => Number(one.name === "resetSandbox") - Number(other.name === "resetSandbox"),
+  );
+}
+
+/** All tools, with their operations. */
+export function costlyTools(operations: readonly Operation[]) {
+  return costlyOperations(operations).flatMap((operation) =>
+    Object.entries(operation.agentTools ?? {}).map(([name, tool]) => Object.assign({ name, operation }, tool)),
+  );
 }

@@ -1,3 +1,6 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { SQL } from "bun";
 import type { Mode, Quota, Scope } from "../../src/contract/caller.ts";
 import type { Plan } from "../../src/domains/accounts/accounts.ts";
 import { runJsonInProcess } from "./commands.ts";
@@ -28,6 +31,21 @@ export async function newKeyIn(dataDir: string, options: KeyOptions = {}): Promi
   return (await newKeysIn(dataDir, 1, options))[0] as NewKey;
 }
 
+/** Lets all shops hold any number of animals, which no plan does for sandboxes. */
+export async function liftBounds(dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<void> {
+  const { PETSTORE_DATABASE_URL: url, PETSTORE_DATA_DIR: folder = dataDir } = settings;
+  const lift = "UPDATE shops SET animals_allowed = NULL";
+  if (url === undefined) {
+    using database = new Database(join(folder, "petstore.db"));
+    database.run("PRAGMA busy_timeout = 10000"); // a service may run on the folder
+    database.run(lift);
+    return;
+  }
+  const database = new SQL(url.replace(/,[^/]*/, "")); // of several servers; Bun takes one
+  await database.unsafe(lift);
+  await database.close();
+}
+
 /** Makes several keys of one new account. */
 async function newKeysIn(dataDir: string, count: number, options: KeyOptions = {}): Promise<NewKey[]> {
   const { name = "Shop", plan = "pro", quota, scopes = ["read", "write"], mode, settings } = options;
@@ -36,6 +54,7 @@ async function newKeysIn(dataDir: string, count: number, options: KeyOptions = {
     : [plan];
   const create = ["accounts", "create", "--name", name, "--plan", ...limits];
   const { id: accountId } = await runJsonInProcess(dataDir, create, settings);
+  if (quota) await liftBounds(dataDir, settings);
   const issue = ["keys", "create", "--account", accountId, "--scopes", scopes.join(",")];
   const keys: NewKey[] = [];
   while (keys.length < count) {

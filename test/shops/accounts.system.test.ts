@@ -164,6 +164,8 @@ describe("accounts and keys", () => {
     ],
     [["keys", "create", "--account", "acc_none"], 1, "There is no account acc_none."],
     [["keys", "list", "--account", "acc_none"], 1, "There is no account acc_none."],
+    [["keys", "create", "--account", "First account"], 1, "`accounts list` shows the ids of accounts."],
+    [["accounts", "list", "--port", "1"], 2, "accounts list has no option --port. Set the variable PETSTORE_PORT."],
     [["keys", "create", "--account", "acc_none", "--mode", "prod"], 2, "--mode must be live or test."],
     [["keys", "list", "--banned", "--account", "acc_none"], 1, "There is no account acc_none."],
     [["events", "--account", "acc_none"], 1, "There is no account acc_none."],

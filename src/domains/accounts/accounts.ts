@@ -10,7 +10,7 @@ export const plans = {
 
 /** How many animals the live shop of a plan may hold. Undefined: any number, unless one is agreed. */
 const animalsOf = { free: 10_000, pro: 100_000, business: 1_000_000, enterprise: undefined } as const;
-/** The same for sandboxes of the plans that have a bound. */
+/** How many animals a sandbox may hold at most. */
 const ANIMALS_OF_SANDBOX = 10_000;
 
 export type Plan = keyof typeof plans;
@@ -18,15 +18,14 @@ export const planNames = Object.keys(plans) as Plan[];
 
 /** What is agreed with an account of the plan `enterprise`. */
 export interface Agreement extends Quota {
-  /** How many animals its shops may hold; undefined for any number. */
+  /** How many animals its live shop may hold; undefined for any number. */
   readonly animals?: number | undefined;
 }
 
 /** How many animals the shops of an account may hold; null for any number. `agreed` is for the plan `enterprise`. */
-export function animalsAllowed(plan: Plan, agreed: number | undefined): { live: number | null; test: number | null } {
-  const most = animalsOf[plan];
-  if (most !== undefined) return { live: most, test: ANIMALS_OF_SANDBOX };
-  return { live: agreed ?? null, test: agreed ?? null };
+export function animalsAllowed(plan: Plan, agreed: number | undefined): { live: number | null; test: number } {
+  const live = animalsOf[plan] ?? agreed ?? null;
+  return { live, test: Math.min(live ?? ANIMALS_OF_SANDBOX, ANIMALS_OF_SANDBOX) };
 }
 
 /** A customer. Its live keys share its quota, and its test keys share a second, equal one. */
@@ -60,5 +59,8 @@ export class OperatorError extends Error {
 }
 
 export function noSuchAccount(id: string): OperatorError {
-  return new OperatorError("account_not_found", `There is no account ${id}.`);
+  return new OperatorError(
+    "account_not_found",
+    `There is no account ${id}.${id.startsWith("acc_") ? "" : " The command `accounts list` shows the ids of accounts."}`,
+  );
 }

@@ -38,7 +38,9 @@ test("exactly as many animals as allowed are added, one by one and together", as
   expect(await shop.size()).toEqual([0, 10]);
   expect((await shop.load(4)).status).toBe(201);
   expect((await shop.add({ metadata: { a: "b" } })).status).toBe(201);
-  const answers = await Promise.all(Array.from({ length: 12 }, () => shop.add()));
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => shop.add({}, index % 2 ? { "Idempotency-Key": `${index}` } : {})),
+  );
   const refused = answers.filter(({ status }) => status !== 201);
   expect(refused.map(({ status, json: { code } }) => [status, code])).toEqual(refused.map(() => [409, "shop_full"]));
   expect([refused.length, ...(await shop.size())]).toEqual([7, 10, 10]);
@@ -81,9 +83,15 @@ test("each plan has its size, and a change of the plan counts at once", async ()
         `SELECT animals_allowed FROM shops WHERE account_id = '${account.id}' AND mode = '${mode}'`,
       )
     ).map((row) => String((row as { animals_allowed: unknown }).animals_allowed));
-  const expected = { free: ["10000", "10000"], pro: ["100000", "10000"], business: ["1000000", "10000"] };
-  for (const [plan, sizes] of Object.entries(expected)) {
-    await service.app.accounts.setPlan(account.id, plan as keyof typeof expected, undefined);
+  const expected = [
+    ["free", undefined, "10000", "10000"],
+    ["pro", undefined, "100000", "10000"],
+    ["business", undefined, "1000000", "10000"],
+    ["enterprise", unlimitedQuota, "null", "10000"],
+    ["enterprise", { ...unlimitedQuota, animals: 20_000 }, "20000", "10000"],
+  ] as const;
+  for (const [plan, agreed, ...sizes] of expected) {
+    await service.app.accounts.setPlan(account.id, plan, agreed);
     expect([...(await allowed("live")), ...(await allowed("test"))]).toEqual(sizes);
   }
   await service.app.accounts.setPlan(account.id, "enterprise", { ...unlimitedQuota, animals: 1 });
