@@ -28,6 +28,7 @@ import { sampleStores } from "./sample-stores.ts";
 import { sandboxHandlers } from "./sandbox/sandbox.handlers.ts";
 import { sandboxOperations } from "./sandbox/sandbox.operations.ts";
 import { SandboxStore } from "./sandbox/sandbox.store.ts";
+import { shopsAheadOfClock } from "./shops/ahead-of-clock.ts";
 import { ShopSettingsStore } from "./shops/shop-settings.store.ts";
 import { shopEventTypes, shopOperations } from "./shops/shops.operations.ts";
 import { ShopSummaries } from "./shops/summary.store.ts";
@@ -76,7 +77,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
   // Stored responses belong to no resource: POST and PATCH of every domain have them. One domain must list their table.
   shopTables: [...petTables, ...categoryTables, ...orderTables, ...metadataTables, ...storedResponseTables],
   open: (
-    { storage, clock, repeat, runSoon, hasDueTimes, dueTimes, callers },
+    { storage, clock, log, repeat, runSoon, hasDueTimes, dueTimes, callers },
     { PETSTORE_STRICT_CATEGORIES, PETSTORE_RESERVATION_MINUTES },
   ) => {
     const pets = new PetStore(storage, {
@@ -98,6 +99,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
     });
     const shopSettings = new ShopSettingsStore(storage, clock);
     repeat({ name: "renew_time_zones", by: "leader", run: () => shopSettings.renewOffsets() });
+    repeat({ name: "watch_times_of_shops", by: "leader", run: shopsAheadOfClock({ storage, clock, log }) });
     return [
       ...bind(petOperations, petHandlers(pets)),
       ...bind(severalPetsOperations, severalPetsHandlers(pets)),

@@ -52,6 +52,13 @@ export const logEvents = {
       "or the service is started again.",
     fields: ["seconds"],
   },
+  shop_ahead_of_clock: {
+    level: "warn",
+    message:
+      "A shop was changed at a later time than the clock has: the clock is slow, or was fast then. Until that time, its " +
+      "events have that time.",
+    fields: ["accountId", "seconds"],
+  },
   account_deleted: { level: "info", message: "All data of a deleted account is removed.", fields: ["accountId"] },
   stopping: { level: "info", message: "The service was told to stop.", fields: [] },
   stopped_without_saving: {

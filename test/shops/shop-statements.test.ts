@@ -28,6 +28,8 @@ const allowedAcrossShops = [
   "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1",
   "SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id FROM shops LEFT JOIN events AS oldest",
   "SELECT MAX(last_at) AS at FROM shops",
+  "SELECT shop, account_id, last_at FROM shops WHERE shop > $1 AND account_id IS NOT NULL",
+  "SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id FROM shops LEFT JOIN events AS oldest",
 ];
 /** Indexes of such statements, which begin with the time. */
 const indexesByTime = [

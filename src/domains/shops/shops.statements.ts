@@ -70,6 +70,14 @@ export const deletedShop = acrossShops<[before: number, after: number], NumberRo
 export const deletedShopOfAccount = acrossShops<[formerAccountId: string], NumberRow>(
   "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1 LIMIT 1",
 );
+/** When shops with a number above `$1` were last changed. */
+export const timesOfShops = acrossShops<
+  [after: number, limit: number],
+  { shop: bigint; account_id: string; last_at: bigint }
+>(
+  `SELECT shop, account_id, last_at FROM shops WHERE shop > $1 AND account_id IS NOT NULL
+   ORDER BY shop LIMIT $2`,
+);
 /** When any shop was last changed. */
 export const lastChange = acrossShops<[], { at: bigint | null }>("SELECT MAX(last_at) AS at FROM shops");
 export const remove = change<[shop: number]>("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
