@@ -230,6 +230,37 @@ export interface NewStoreOrder {
   readonly metadata?: NewMetadata | undefined;
 }
 
+/** An order that was just confirmed. */
+export interface ConfirmedStoreOrder<Id = bigint> {
+  /** Unique identifier assigned by the service. */
+  readonly id: Id;
+  /** Identifier of the animal. */
+  readonly petId: Id;
+  /** Your own name for the order, such as a receipt number. Stored unchanged. */
+  readonly reference?: string | undefined;
+  readonly status: "confirmed";
+  /** What the animal is sold for. */
+  readonly price?: Price | undefined;
+  /** Who sold the animal, for the figures of sales. Default: the name of the key that confirms the order. */
+  readonly seller: string;
+  /** When the order was placed. */
+  readonly placedAt: string;
+  /** When the reservation ends if the order is neither confirmed nor cancelled. */
+  readonly expiresAt: string;
+  /** When the order was confirmed. */
+  readonly confirmedAt: string;
+  readonly confirmedBy: Seller;
+  /** The animal's name when it was sold. */
+  readonly petName: string;
+  /** The animal's category when it was sold. */
+  readonly categoryId: Id;
+  /** When the order was cancelled. */
+  readonly cancelledAt?: string | undefined;
+  /** When the animal was returned. */
+  readonly returnedAt?: string | undefined;
+  readonly metadata?: Metadata | undefined;
+}
+
 /** The fields of an order to change (JSON Merge Patch, RFC 7396). */
 export interface StoreOrderPatch {
   /** Your own name for the order; `null` removes it. */
@@ -986,7 +1017,7 @@ export interface OrderConfirmedEvent<Id = bigint> {
   readonly at: string;
   readonly actor: EventActor;
   readonly subject: EventSubject;
-  readonly data: StoreOrder<Id>;
+  readonly data: ConfirmedStoreOrder<Id>;
   readonly previous: PreviousStoreOrder<Id>;
 }
 
@@ -2547,7 +2578,10 @@ export interface Petstore<Ids extends IdKind> {
    *
    * Needs a key with the scope `write`.
    */
-  placeStoreOrder(body: NewStoreOrder, options?: OnceOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
+  placeStoreOrder<const Body extends NewStoreOrder>(
+    body: Body,
+    options?: OnceOptions,
+  ): Promise<Result<Body extends { readonly confirm: true } ? ConfirmedStoreOrder<IdOf<Ids>> : StoreOrder<IdOf<Ids>>>>;
 
   /**
    * Get an order.

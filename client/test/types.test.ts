@@ -21,6 +21,18 @@ test("the filter of types decides the type of the events", async () => {
   expect([type, id]).not.toContain(undefined);
 });
 
+export const sellerOf = ({ data: { confirmedBy, petName } }: OrderConfirmedEvent): string => confirmedBy.name + petName;
+
+test("a sale has what a sale has", async () => {
+  const { petName, confirmedAt, seller } = await petstore.placeStoreOrder({ petId: 7, confirm: true });
+  const [name, moment, who]: readonly [string, string, string] = [petName, confirmedAt, seller];
+  expect([name, moment, who]).not.toContain(undefined);
+  const placed = await petstore.placeStoreOrder({ petId: 7 });
+  // @ts-expect-error -- a reservation is no sale
+  const none: string = placed.petName;
+  expect(none).toBeUndefined();
+});
+
 test("what has no tag cannot be given as `ifMatch`", async () => {
   const [item = { id: 7n, name: "Rex", categoryId: 1n }] = await petstore.listPets().page();
   // @ts-expect-error -- an item of a list has no tag

@@ -96,7 +96,9 @@ function method(operation: Operation, operations: readonly Operation[], types: C
     const schema = params?.schema.properties[parameter] as TSchema;
     return `${parameter}: ${types.of(schema, "input")}`;
   });
-  if (body) parameters.push(`body${body.optional ? "?" : ""}: ${types.of(body.schema, "input")}`);
+  const bodyType = body && types.of(body.schema, "input");
+  const isNarrowed = operation.response.narrowed !== undefined;
+  if (body) parameters.push(`body${body.optional ? "?" : ""}: ${isNarrowed ? "Body" : bodyType}`);
   if (query) {
     const isOptional = !(query.required ?? []).some((key) => !("default" in (query.properties[key] as object)));
     const narrowed = kind && ` & { readonly type?: readonly Type[] | undefined }`;
@@ -104,7 +106,7 @@ function method(operation: Operation, operations: readonly Operation[], types: C
   }
   parameters.push(`options?: ${optionsType(operation)}`);
   const result = paged ? pagesType(operation, types) : resultType(operation, types);
-  return `${comment(methodDoc(operation, operations))}${name}${kind ? `<Type extends ${kind} = ${kind}>` : ""}(${parameters.join(", ")}): ${result};`;
+  return `${comment(methodDoc(operation, operations))}${name}${kind ? `<Type extends ${kind} = ${kind}>` : isNarrowed ? `<const Body extends ${bodyType}>` : ""}(${parameters.join(", ")}): ${result};`;
 }
 
 /** The type of the query's filter `type`, which narrows the type of the items. Undefined if there is no such filter. */
@@ -126,7 +128,10 @@ function resultType(operation: Operation, types: ClientTypes): string {
   const { response } = operation;
   if (response.status === 204) return "Promise<NoContent>";
   if (response.stream) return `AsyncGenerator<${itemType(operation, response.schema, types)}, never, void>`;
-  return `Promise<Result<${idOf(types.of(response.schema, "output"))}>>`;
+  const { schema, narrowed } = response;
+  const [type, narrow] = [schema, narrowed?.schema].map((one) => one && idOf(types.of(one, "output")));
+  const result = narrowed ? `Body extends { readonly ${narrowed.by}: true } ? ${narrow} : ${type}` : type;
+  return `Promise<Result<${result}>>`;
 }
 
 function pagesType(operation: Operation, types: ClientTypes): string {

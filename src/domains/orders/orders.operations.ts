@@ -4,6 +4,7 @@ import { defineEvent, defineOperation, type Tag } from "../../contract/operation
 import { filterByIds, pagesOf } from "../../contract/paging.ts";
 import { Choice, DateTime, described, Int64, Text } from "../../contract/schemas.ts";
 import {
+  ConfirmedStoreOrder,
   categoryId,
   keyId,
   NewStoreOrder,
@@ -61,6 +62,7 @@ export const orderPlaced = defineEvent({
 });
 export const orderConfirmed = defineEvent({
   ...change,
+  data: ConfirmedStoreOrder,
   type: "order.confirmed",
   meaning: "An order was confirmed, and its animal is now sold.",
 });
@@ -252,6 +254,7 @@ const placeStoreOrder = defineOperation({
     status: 201,
     description: "The order as it is now.",
     schema: StoreOrder,
+    narrowed: { by: "confirm", schema: ConfirmedStoreOrder },
     examples: { "With a reference": placed, "Without a reference": bare, "A sale": sold },
     location: "/store/orders/{id}",
     entityTag: true,

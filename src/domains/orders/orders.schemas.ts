@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { Choice, DateTime, described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 import { Price, PricePatch } from "../shops/price.schemas.ts";
@@ -38,53 +38,12 @@ const Confirmer = Type.Object(
   { title: "Seller", description: "The key that confirmed an order." },
 );
 
-const newOrderProperties = {
-  petId: Int64({ description: "Identifier of the animal.", examples: [1n] }),
-  reference: Type.Optional(reference),
-};
-/** The longest reservation, in days. */
-export const MAX_RESERVATION_DAYS = 90;
-const endMeaning = `When the reservation ends: in the future, and at most ${MAX_RESERVATION_DAYS} days ahead.`;
-const expiresAt = DateTime({ description: endMeaning });
-
-export const NewStoreOrder = Type.Object(
-  {
-    ...newOrderProperties,
-    price: Type.Optional(
-      described(PricePatch, "What the animal is sold for. Default: the price that it has; `null` for none."),
-    ),
-    seller: Type.Optional(seller),
-    expiresAt: Type.Optional({
-      ...expiresAt,
-      description: `${endMeaning} By default, the service decides. Not allowed with \`confirm\`.`,
-    }),
-    confirm: Type.Optional(
-      Type.Boolean({ description: "True to sell the animal at once: the order is confirmed in the same request." }),
-    ),
-    metadata: newMetadata,
-  },
-  { title: "NewStoreOrder", description: "An order to place.", additionalProperties: false },
-);
-export type NewStoreOrder = Static<typeof NewStoreOrder>;
-
-export const StoreOrderConfirmation = Type.Object(
-  {
-    price: Type.Optional(described(PricePatch, "Replaces the price of the order; `null` removes it.")),
-    seller: Type.Optional({ ...seller, description: "Replaces the seller of the order." }),
-  },
-  {
-    title: "StoreOrderConfirmation",
-    description: "How the animal is sold.",
-    additionalProperties: false,
-  },
-);
-
-export type StoreOrderConfirmation = Static<typeof StoreOrderConfirmation>;
-
+const petId = Int64({ description: "Identifier of the animal.", examples: [1n] });
 export const StoreOrder = Type.Object(
   {
     id: Int64({ description: "Unique identifier assigned by the service.", examples: [1n] }),
-    ...newOrderProperties,
+    petId,
+    reference: Type.Optional(reference),
     status: StoreOrderStatus,
     price: Type.Optional(described(Price, "What the animal is sold for.")),
     seller: Type.Optional(seller),
@@ -106,6 +65,64 @@ export const StoreOrder = Type.Object(
 );
 export type StoreOrder = Static<typeof StoreOrder>;
 
+/** The fields that a client sets. The compiler asks for each of them where an order is sent. */
+type SentFields = Exclude<
+  keyof StoreOrder,
+  "id" | "status" | "placedAt" | "confirmedAt" | "confirmedBy" | "petName" | "categoryId" | "cancelledAt" | "returnedAt"
+>;
+
+/** The longest reservation, in days. */
+export const MAX_RESERVATION_DAYS = 90;
+const endMeaning = `When the reservation ends: in the future, and at most ${MAX_RESERVATION_DAYS} days ahead.`;
+const expiresAt = DateTime({ description: endMeaning });
+
+export const NewStoreOrder = Type.Object(
+  {
+    petId,
+    reference: Type.Optional(reference),
+    price: Type.Optional(
+      described(PricePatch, "What the animal is sold for. Default: the price that it has; `null` for none."),
+    ),
+    seller: Type.Optional(seller),
+    expiresAt: Type.Optional({
+      ...expiresAt,
+      description: `${endMeaning} By default, the service decides. Not allowed with \`confirm\`.`,
+    }),
+    confirm: Type.Optional(
+      Type.Boolean({ description: "True to sell the animal at once: the order is confirmed in the same request." }),
+    ),
+    metadata: newMetadata,
+  } satisfies Readonly<Record<SentFields | "confirm", TSchema>>,
+  { title: "NewStoreOrder", description: "An order to place.", additionalProperties: false },
+);
+export type NewStoreOrder = Static<typeof NewStoreOrder>;
+
+export const StoreOrderConfirmation = Type.Object(
+  {
+    price: Type.Optional(described(PricePatch, "Replaces the price of the order; `null` removes it.")),
+    seller: Type.Optional({ ...seller, description: "Replaces the seller of the order." }),
+  },
+  {
+    title: "StoreOrderConfirmation",
+    description: "How the animal is sold.",
+    additionalProperties: false,
+  },
+);
+
+export type StoreOrderConfirmation = Static<typeof StoreOrderConfirmation>;
+
+const ofSale = Type.Pick(StoreOrder, ["seller", "confirmedAt", "confirmedBy", "petName", "categoryId"]);
+/** An order that was just confirmed. */
+export const ConfirmedStoreOrder = Type.Object(
+  {
+    ...StoreOrder.properties,
+    status: Type.Literal("confirmed", { enum: ["confirmed"] }),
+    ...Type.Required(ofSale).properties,
+  },
+  { title: "ConfirmedStoreOrder", description: "An order that was just confirmed." },
+);
+export type ConfirmedStoreOrder = Static<typeof ConfirmedStoreOrder>;
+
 export const StoreOrderPatch = Type.Object(
   {
     reference: Type.Optional(
@@ -118,7 +135,7 @@ export const StoreOrderPatch = Type.Object(
     expiresAt: Type.Optional(expiresAt),
     price: Type.Optional(described(PricePatch, "The price from now on, also after the sale; `null` removes it.")),
     metadata: metadataPatch,
-  },
+  } satisfies Readonly<Record<Exclude<SentFields, "petId" | "seller">, TSchema>>,
   {
     title: "StoreOrderPatch",
     description: "The fields of an order to change (JSON Merge Patch, RFC 7396).",

@@ -22,6 +22,7 @@ import { lockShop } from "../shops/shops.store.ts";
 import { type OrderChange, orderChanges, orderEvent, type PetChange } from "./order-changes.ts";
 import { type OrderFilters, orderConfirmed, orderPlaced, orderUpdated } from "./orders.operations.ts";
 import {
+  type ConfirmedStoreOrder,
   MAX_RESERVATION_DAYS,
   type NewStoreOrder,
   type StoreOrder,
@@ -142,7 +143,7 @@ export class OrderStore {
     let order = placed;
     if (confirm) {
       order = withMetadata(toOrder(yield* confirmed(locked, author, id, change.pet, { price, seller })), metadata);
-      events.push(orderEvent(orderConfirmed, order, placed));
+      events.push(orderEvent(orderConfirmed, order as ConfirmedStoreOrder, placed));
     } else addToFigure(locked, "open_orders");
     yield* publishLast(locked, author, [...events, change.event]);
     return order;

@@ -30,12 +30,13 @@ export function messages(types: readonly EventType[]): Webhook {
     timestamp: Timestamp({ description: "When the change was made." }),
     mode: Choice(modes, { title: "WebhookMode", description: "The shop: the live one, or the sandbox (`test`)." }),
   };
-  const variants = [...types, testType].map((event) =>
-    Type.Object(
-      { ...common, type: Type.Literal(event.type), data: eventSchema(event) },
+  const variants = [...types, testType].map((event) => {
+    const data = eventSchema(event);
+    return Type.Object(
+      { ...common, type: data.properties.type, data },
       { title: `${titleOf(event)}Message`, description: event.meaning },
-    ),
-  );
+    );
+  });
   return {
     name: "receiveWebhook",
     summary: "Receive a message",
