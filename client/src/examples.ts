@@ -252,14 +252,14 @@ export const successes: Readonly<
     path: "/shop",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '{"timeZone":"Europe/Berlin","currency":"EUR","animals":{"total":6,"available":3,"pending":1,"sold":1,"withoutStatus":1},"animalsAllowed":10000,"categories":[{"categoryId":1,"animals":4},{"categoryId":2,"animals":2}],"openOrders":1,"today":{"since":"2026-11-20T23:00:00.000Z","added":2,"sold":1,"markedSold":0,"expired":0,"returned":0}}',
+    body: '{"timeZone":"Europe/Berlin","currency":"EUR","animals":{"total":6,"available":3,"pending":1,"sold":1,"withoutStatus":1},"animalsAllowed":10000,"categories":[{"categoryId":1,"animals":4},{"categoryId":2,"animals":2}],"openOrders":1,"today":{"since":"2026-11-20T23:00:00.000Z","added":2,"markedSold":0,"sold":1,"expired":0,"returned":0}}',
   },
   updateShop: {
     method: "PATCH",
     path: "/shop",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '{"timeZone":"Europe/Berlin","currency":"EUR","animals":{"total":6,"available":3,"pending":1,"sold":1,"withoutStatus":1},"animalsAllowed":10000,"categories":[{"categoryId":1,"animals":4},{"categoryId":2,"animals":2}],"openOrders":1,"today":{"since":"2026-11-20T23:00:00.000Z","added":2,"sold":1,"markedSold":0,"expired":0,"returned":0}}',
+    body: '{"timeZone":"Europe/Berlin","currency":"EUR","animals":{"total":6,"available":3,"pending":1,"sold":1,"withoutStatus":1},"animalsAllowed":10000,"categories":[{"categoryId":1,"animals":4},{"categoryId":2,"animals":2}],"openOrders":1,"today":{"since":"2026-11-20T23:00:00.000Z","added":2,"markedSold":0,"sold":1,"expired":0,"returned":0}}',
     input: {
       isRequired: true,
       schema: {

@@ -346,7 +346,7 @@ export interface SalesOfCategory<Id = bigint> {
   readonly categoryId?: Id | undefined;
   /** In the last entry, if there are too many: the number of all others, whose sums it has. */
   readonly other?: number | undefined;
-  /** The category's name now. Absent if there is none. */
+  /** The category's name now, or its last one if it was deleted. Absent if it had none. */
   readonly name?: string | undefined;
   /** Orders that were confirmed. */
   readonly sold: number;
@@ -446,10 +446,10 @@ export interface DayFigures {
   readonly since: string;
   /** Animals that were added or imported. */
   readonly added: number;
-  /** Orders that were confirmed. */
-  readonly sold: number;
   /** How often an animal's status was set to `sold` by hand, which counts as no sale. */
   readonly markedSold: number;
+  /** Orders that were confirmed. */
+  readonly sold: number;
   /** Orders that expired. */
   readonly expired: number;
   /** Orders whose animal was returned. */
@@ -465,7 +465,7 @@ export interface ShopSummary<Id = bigint> {
   readonly animals: AnimalFigures;
   /** How many animals the shop may hold. Absent if any number. */
   readonly animalsAllowed?: number | undefined;
-  /** The 100 categories with the most animals, largest first. */
+  /** The 100 categories with the most animals, largest first, among the first 10,000 that have or had animals. */
   readonly categories: readonly CategoryFigure<Id>[];
   /** Orders that are `placed`. */
   readonly openOrders: number;
@@ -2675,7 +2675,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get the figures of the shop (beta).
    *
-   * Returns the settings, the number of animals by status and category, the number of open orders, and today's changes. The largest categories are found among the first 10,000 that have or had animals.
+   * Returns the settings, the counts of animals, open orders, and today's changes.
    *
    * Needs a key with the scope `read`.
    */

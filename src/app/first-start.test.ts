@@ -10,7 +10,6 @@ import { CategoryStore } from "../domains/categories/categories.store.ts";
 import { keyDigest } from "../domains/keys/api-key.ts";
 import { KeyStore } from "../domains/keys/keys.store.ts";
 import { PetPages } from "../domains/pets/pet-pages.store.ts";
-import { petsByCategory } from "../domains/pets/pets-by-category.store.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { firstStart } from "./first-start.ts";
 import { migrations } from "./schema.ts";
@@ -48,7 +47,7 @@ test("makes an account, its key and 24 animals in four categories, once", async 
     "5 Kiwi",
     "6 Nemo",
   ]);
-  const categoryStore = new CategoryStore(petsByCategory);
+  const categoryStore = new CategoryStore(storage);
   const { items: categories } = await storage.read(categoryStore.page(shop, undefined, 100));
   expect(categories.map(({ id, name }) => `${id} ${name}`)).toEqual(["1 Dogs", "2 Cats", "3 Birds", "4 Fish"]);
   const accountsBefore = spyOn(accounts, "list");

@@ -4,8 +4,7 @@ import type { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { operator } from "../domains/events/publish.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
-import { sampleStores } from "../domains/sample-stores.ts";
-import { addSamples } from "../domains/sandbox/samples.ts";
+import { addSamples } from "../domains/samples.ts";
 import { lockShopOf, shopOf } from "../domains/shops/shops.store.ts";
 import type { Storage } from "../storage/storage.ts";
 import { first } from "../storage/transaction.ts";
@@ -25,7 +24,7 @@ export async function firstStart(
     if (yield* first(anyAccount)) return undefined; // another process that started at the same time has created one
     const { id } = yield* accounts.create("First account", "business", undefined, now);
     const shop = (yield* shopOf(id, "test")) as number; // not locked, which would begin its log now
-    yield* addSamples(operator(shop), now, sampleStores(storage));
+    yield* addSamples(operator(shop), now, storage);
     const locked = yield* lockShopOf(id, "test", now);
     const key = {
       accountId: id,

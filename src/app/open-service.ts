@@ -10,10 +10,11 @@ import { Idempotency } from "../http/idempotency/idempotency.ts";
 import { openControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
 import { SharedPages } from "../http/response/shared-pages.ts";
-import { windowTable } from "../limits/limits.store.ts";
+import { ownedRows } from "../storage/table.ts";
 import { AbuseLog } from "../telemetry/abuse-log.ts";
 import { Tracer } from "../telemetry/tracer.ts";
 import { domains } from "./domains.ts";
+import { sharedTables } from "./schema.ts";
 import { serveOperations } from "./serve-operations.ts";
 
 export interface ServiceOptions {
@@ -82,17 +83,15 @@ export function openService(
 function scheduleDeletion(
   { storage, clock, log, limiter, repeat }: Host,
   { usage, onAccountChange }: CallerParts,
-  served: readonly Pick<Domain, "shopTables" | "accountTables">[],
+  served: readonly Pick<Domain, "tables">[],
 ): void {
-  const shops = new DeletedShops(
-    storage,
-    served.flatMap(({ shopTables = [] }) => shopTables),
-  );
+  const tables = [...sharedTables, ...served.flatMap((domain) => domain.tables ?? [])];
+  const shops = new DeletedShops(storage, ownedRows(tables, "shop"));
   const accounts = new DeletedAccounts({
     storage,
     clock,
     shops,
-    tables: [windowTable, ...served.flatMap(({ accountTables = [] }) => accountTables)],
+    tables: ownedRows(tables, "account_id"),
     forget: [(id) => limiter.forget(id), (id) => usage.forget(id)],
     onDeleted: (accountId) => log.info("account_deleted", { accountId }),
   });

@@ -3,7 +3,7 @@ import type { Caller } from "./caller.ts";
 import type { Failure } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import type { StreamSource } from "./stream.ts";
-import type { Change, Read } from "./transaction.ts";
+import type { Change, Lasting, Read } from "./transaction.ts";
 
 /** The type of one part of the input: the type of its schema, or an empty object without a schema. */
 type Part<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;
@@ -56,8 +56,7 @@ export interface Paged<O extends Operation = Operation> {
   readonly next?: Position<O> | undefined;
   /** The position of an item, given its place: the page ends there if its text would be too large. */
   readonly positionAt: (place: number) => Position<O>;
-  /** True if the same request gets this page until the version of the shop is raised (see `Storage.versionOf`). */
-  readonly lasts?: boolean;
+  readonly lasts?: Lasting | undefined;
 }
 
 /** The success of a streamed operation: the source of its events. */

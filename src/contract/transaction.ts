@@ -9,6 +9,13 @@ export interface Step<K extends StepKind = StepKind> {
   readonly [yieldStarIsNeeded]: K;
 }
 
+declare const onlyTheStoreKnows: unique symbol;
+
+/** Says that the same request gets the same page until the version of the shop is raised. Only the store knows it. */
+export interface Lasting {
+  readonly [onlyTheStoreKnows]: true;
+}
+
 /**
  * Steps with their result. They are a generator, so that the same code works for synchronous and asynchronous engines.
  */

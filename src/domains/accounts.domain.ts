@@ -1,25 +1,23 @@
 import { bind } from "../contract/handler.ts";
-import type { Storage } from "../storage/storage.ts";
+import { changeTable } from "./accounts/account-changes.store.ts";
 import { accountCommands } from "./accounts/accounts.command.ts";
+import { accountTable } from "./accounts/accounts.statements.ts";
 import type { ServedDomain } from "./callers.ts";
 import { keySettings } from "./keys/api-key.ts";
 import { currentKeyHandlers } from "./keys/current-key.handlers.ts";
 import { currentKeyOperations } from "./keys/current-key.operations.ts";
-import { keyCommands, keysForCommand } from "./keys/keys.command.ts";
+import { keyCommands } from "./keys/keys.command.ts";
 import { keyHandlers } from "./keys/keys.handlers.ts";
 import { keyEventTypes, keyOperations } from "./keys/keys.operations.ts";
-import { keyTables } from "./keys/keys.statements.ts";
+import { keyTable } from "./keys/keys.statements.ts";
 import { requestsCommand } from "./requests/requests.command.ts";
 import { requestHandlers } from "./requests/requests.handlers.ts";
 import { requestOperations } from "./requests/requests.operations.ts";
 import { requestTables } from "./requests/requests.statements.ts";
-import { RequestStore } from "./requests/requests.store.ts";
-import { usageCommand } from "./usage/usage.command.ts";
 import { usageHandlers } from "./usage/usage.handlers.ts";
 import { usageOperations } from "./usage/usage.operations.ts";
-
-/** How many requests were recorded since a time, by client address and status. */
-const addressCounts = (storage: Storage, since: number) => new RequestStore(storage).addresses(since);
+import { usageTable } from "./usage/usage.statements.ts";
+import { usageCommand } from "./usage.command.ts";
 
 /** Accounts, their keys, their usage and the records of their requests: what `CallerParts` holds. */
 export const accountsDomain: ServedDomain = {
@@ -27,14 +25,8 @@ export const accountsDomain: ServedDomain = {
   operations: [...currentKeyOperations, ...keyOperations, ...usageOperations, ...requestOperations],
   eventTypes: keyEventTypes,
   settings: keySettings,
-  accountTables: keyTables,
-  shopTables: requestTables,
-  commands: [
-    ...accountCommands,
-    ...keyCommands,
-    usageCommand({ addresses: addressCounts, keys: keysForCommand }),
-    requestsCommand,
-  ],
+  tables: [changeTable, accountTable, keyTable, usageTable, ...requestTables],
+  commands: [...accountCommands, ...keyCommands, usageCommand, requestsCommand],
   open: ({ clock, limiter, callers, operations }) => [
     ...bind(currentKeyOperations, currentKeyHandlers(callers.keys, callers.accounts, limiter, clock)),
     ...bind(keyOperations, keyHandlers(callers.keys, callers.authenticator, clock)),

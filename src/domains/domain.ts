@@ -6,8 +6,8 @@ import type { EventType, Operation } from "../contract/operation.ts";
 import { repeated } from "../contract/operation-faults.ts";
 import type { Limiter } from "../http/interfaces.ts";
 import { type Settings, settingFaults, type Values } from "../settings/setting.ts";
-import type { OwnedTable } from "../storage/owned-table.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Table } from "../storage/table.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Command } from "../terminal/command.ts";
@@ -65,10 +65,8 @@ export interface Domain<S extends Settings = Settings, H extends Host = Host> {
   readonly settings?: S;
   /** Commands that work on its data, alongside the service. */
   readonly commands?: readonly Command[];
-  /** All its tables whose rows belong to shops. The rows are deleted with their shop. */
-  readonly shopTables?: readonly OwnedTable[];
-  /** Its tables whose rows belong to accounts. The rows are deleted with their account. */
-  readonly accountTables?: readonly OwnedTable[];
+  /** Its tables. One that refers to another comes after it. */
+  readonly tables?: readonly Table[];
   /** Called before `open`. Rejects with an error for the operator if a service must not start with these settings. */
   check?(host: Pick<Host, "storage" | "dataFolder">, settings: Values<S>): Promise<void>;
   /** Creates the handlers, and registers metrics and background tasks with the host. Called once per service. */

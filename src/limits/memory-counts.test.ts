@@ -125,7 +125,7 @@ describe("the saved windows of an account", () => {
     for (const who of [caller(1), { ...caller(1), mode: "live" as const }, caller(2)]) await limiter.admit(who);
     const saved = counts.save();
     await limiter.forget("acc_1");
-    await storage.write(() => all(windowTable.deleteSome, "acc_1"));
+    await storage.write(() => all(windowTable.owned!.deleteSome, "acc_1"));
     await saved;
     await counts.save();
     expect((await storage.read(all(rows))).map(({ account_id }) => account_id)).toEqual(["acc_2"]);

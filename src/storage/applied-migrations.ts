@@ -1,5 +1,6 @@
 import { CryptoHasher } from "bun";
 import { StorageUnusable } from "./errors.ts";
+import { creationOf, type Table } from "./table.ts";
 
 /** One change of the schema. Migrations never change after their release; new ones are added at the end. */
 export interface Migration {
@@ -8,6 +9,14 @@ export interface Migration {
   readonly sqlite: string;
   /** The statements for PostgreSQL. Processes of the previous release use the new schema until they are replaced. */
   readonly postgres: string;
+}
+
+/** A migration that creates tables. */
+export function creating(name: string, tables: readonly Table[]): Migration {
+  const [sqlite, postgres] = (["sqlite", "postgres"] as const).map((engine) =>
+    tables.map((table) => creationOf(table, engine)).join(""),
+  ) as [string, string];
+  return { name, sqlite, postgres };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ChangeStatement, Statement, Values } from "./statement.ts";
+import type { ChangeStatement, InsertStatement, Statement, Values } from "./statement.ts";
 import { all, type Change, type KnownSteps, type Steps, type StoreStep, step } from "./transaction.ts";
 
 /**
@@ -22,21 +22,25 @@ export function* together<T, K extends Statement["kind"]>(parts: readonly Steps<
 }
 
 /**
- * Runs the last step of a transaction, which PostgreSQL gets in one round trip with the commit. Code after it must not
- * throw or run another step.
+ * The last step of a transaction, which PostgreSQL gets in one round trip with the commit. It runs when the body has
+ * ended, so the body gets no rows of it. If code after it throws or runs another step, nothing is committed.
  */
-export function* andCommit<T>(part: Change<T>): Change<T> {
-  const steps = part as KnownSteps<T>;
-  let next = steps.next();
-  while (!next.done) next = steps.next(yield step({ ...next.value, isLast: true }));
-  return next.value;
+export function* andCommit(part: Change<unknown>): Change<void> {
+  const steps = part as KnownSteps<unknown>;
+  for (let next = steps.next(); !next.done; next = steps.next(noRows(next.value as StoreStep))) {
+    yield step("afterCommit" in next.value ? next.value : { last: next.value as StoreStep });
+  }
+}
+
+function noRows(of: StoreStep): readonly unknown[] {
+  return "group" in of ? of.group.map(noRows) : [];
 }
 
 /** The largest number of rows of one statement: a power of two, so that there are few statements. */
 const MOST_ROWS = 256;
 
-/** Part of a transaction: inserts rows with a few statements. `insert` is an `INSERT … VALUES (…)` of one row. */
-export function insertAll<P extends Values>(insert: ChangeStatement<P>, rows: readonly P[]): Change<unknown> {
+/** Part of a transaction: inserts rows with a few statements. */
+export function insertAll<P extends Values>(insert: InsertStatement<P>, rows: readonly P[]): Change<unknown> {
   const parts: Change<unknown>[] = [];
   for (let done = 0; done < rows.length; ) {
     const count = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rows.length - done)));
@@ -45,30 +49,28 @@ export function insertAll<P extends Values>(insert: ChangeStatement<P>, rows: re
   return together(parts);
 }
 
-const inserts = new Map<ChangeStatement, Map<number, ChangeStatement>>();
+const inserts = new Map<InsertStatement, Map<number, ChangeStatement>>();
 
 /** The insert of one row as one of several rows. */
-function insertOf(insert: ChangeStatement, rows: number): ChangeStatement {
+function insertOf(insert: InsertStatement, rows: number): ChangeStatement {
   if (rows === 1) return insert;
-  const known = inserts.get(insert) ?? new Map<number, ChangeStatement>();
-  inserts.set(insert, known);
-  let statement = known.get(rows);
-  if (!statement) {
-    const [, head, row = ""] = /^([^]*VALUES )(\([^]*\))\s*$/.exec(insert.sql) ?? [];
-    const width = Math.max(...[...row.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
-    const copy = (_: unknown, index: number) =>
-      row.replaceAll(/\$(\d+)/g, (_name, number) => `$${Number(number) + index * width}`);
-    const sql = `${head}${Array.from({ length: rows }, copy).join(", ")}`;
-    known.set(rows, (statement = { sql, kind: "change" }));
-  }
-  return statement;
+  const known = inserts.getOrInsertComputed(insert, () => new Map<number, ChangeStatement>());
+  return known.getOrInsertComputed(rows, () => {
+    const { head, rowOf, end, width } = insert;
+    const copy = (_: unknown, index: number) => `(${rowOf((parameter) => `$${parameter + index * width}`)})`;
+    return { sql: `${head} VALUES ${Array.from({ length: rows }, copy).join(", ")} ${end}`, kind: "change" };
+  });
 }
 
 /** Runs a part that ends with `andCommit` or `append` in a transaction that goes on. */
 export function* withoutCommit<T>(part: Change<T>): Change<T> {
   const steps = part as KnownSteps<T>;
   let next = steps.next();
-  while (!next.done) next = steps.next(yield step({ ...next.value, isLast: false }));
+  while (!next.done) {
+    const { value } = next;
+    const result = yield step("last" in value ? value.last : "append" in value ? { ...value, isLast: false } : value);
+    next = steps.next(result);
+  }
   return next.value;
 }
 

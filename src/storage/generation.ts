@@ -1,7 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { change, query } from "./statement.ts";
 import type { Storage } from "./storage.ts";
+import { onlyRow, table, text } from "./table.ts";
 import { first } from "./transaction.ts";
+
+export const generationTable = table(
+  "store_generation",
+  { only_row: onlyRow, generation: text },
+  { key: ["only_row"] },
+);
 
 type GenerationRow = { generation: string };
 

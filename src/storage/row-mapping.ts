@@ -1,13 +1,20 @@
 import type { Row, SqlValue } from "./statement.ts";
 
 /** How a field of a resource is kept in its row. `T` includes undefined if the field is optional. */
-interface StoredField<T, R extends Row> {
-  /** The columns, in the order of their values, with the types that both engines know. */
-  readonly columns: Readonly<Record<string, "TEXT" | "BIGINT">>;
+export interface StoredField<T, R> {
+  /** The columns, in the order of their values. */
+  readonly columns: readonly string[];
   /** The values of the columns. */
   readonly write: (value: T) => readonly SqlValue[];
   /** The field of a row that was read. */
   readonly read: (row: R) => T;
+}
+
+/** A field that is the value of its column, or absent where that is null. */
+export function inColumn<N extends string, V extends SqlValue | undefined>(
+  name: N,
+): StoredField<V, Readonly<Record<N, NonNullable<V> | (undefined extends V ? null : never)>>> {
+  return { columns: [name], write: (value) => [value ?? null], read: (row) => (row[name] ?? undefined) as V };
 }
 
 type NamedField<T, R extends Row> = readonly [name: keyof T, field: StoredField<unknown, R>];
@@ -19,21 +26,16 @@ type NamedField<T, R extends Row> = readonly [name: keyof T, field: StoredField<
 export class RowMapping<T extends object, R extends Row> {
   /** All columns that are written. */
   readonly columns: readonly string[];
-  readonly #types: readonly string[];
   readonly #fields: readonly NamedField<T, R>[];
 
   constructor(fields: { readonly [F in keyof Required<T>]: StoredField<T[F], R> }) {
     this.#fields = Object.entries(fields) as unknown as NamedField<T, R>[];
-    const columns = Object.assign({}, ...this.#fields.map(([, field]) => field.columns)) as Record<string, string>;
-    this.columns = Object.keys(columns);
-    this.#types = Object.values(columns);
+    this.columns = this.#fields.flatMap(([, field]) => field.columns);
   }
 
   /** The values of all columns, in their order. */
   values(resource: T): SqlValue[] {
-    const values: SqlValue[] = [];
-    for (const [name, field] of this.#fields) values.push(...field.write(resource[name]));
-    return values;
+    return this.#fields.flatMap(([name, field]) => field.write(resource[name]));
   }
 
   /** Adds the fields of a row to a resource that has none of them yet. */
@@ -46,18 +48,16 @@ export class RowMapping<T extends object, R extends Row> {
     return target;
   }
 
-  /** SQL: the parameters of all columns, from the one with this number on, for `VALUES (…)`. */
-  parameters(first: number): string {
-    return this.#types.map((type, index) => typed(type, first + index)).join(", ");
+  /** SQL of the assignments to the columns that differ, from the parameter with this number on, and their values. */
+  changes(before: T, after: T, first: number): [assignments: string, values: SqlValue[]] {
+    const [old, values] = [this.values(before), this.values(after)];
+    const changed = this.columns.flatMap((column, index) => (old[index] === values[index] ? [] : [{ column, index }]));
+    const assignments = changed.map(({ column }, place) => `${column} = $${first + place}`).join(", ");
+    return [assignments, changed.map(({ index }) => values[index] as SqlValue)];
   }
 
-  /** SQL: the same for `UPDATE … SET …`. */
+  /** SQL: the parameters of all columns, from the one with this number on, for `UPDATE … SET …`. */
   assignments(first: number): string {
     return this.columns.map((column, index) => `${column} = $${first + index}`).join(", ");
   }
-}
-
-/** An engine can take an integer from JSON only with its type. */
-function typed(type: string, number: number): string {
-  return type === "TEXT" ? `$${number}` : `CAST($${number} AS ${type})`;
 }

@@ -27,6 +27,8 @@ export interface Statement<P extends Values = Values, R extends Row = Row, K ext
   readonly kind: K;
   /** True if the statement takes a lock: see `lockStatement`. */
   readonly locks?: true;
+  /** Makes its SQL for values from elsewhere: see `lookUp` and `pageRead`. */
+  readonly sqlFor?: SqlFor;
   /** True if the statement finds a row by its key: see `lookUp`. */
   readonly isLookUp?: true;
   /** True if the statement reads a page: see `pageRead`. */
@@ -36,6 +38,9 @@ export interface Statement<P extends Values = Values, R extends Row = Row, K ext
   /** True if the statement raises the version of a shop: see `raisesVersion`. */
   readonly raisesVersion?: true;
 }
+
+/** Returns SQL. `value` returns the SQL of the parameter with a number, from 1, such as `$1`. */
+export type SqlFor = (value: (parameter: number) => string) => string;
 
 /** A statement that only reads. */
 export type QueryStatement<P extends Values = Values, R extends Row = Row> = Statement<P, R, "query">;
@@ -58,7 +63,8 @@ export function change<P extends Values = [], R extends Row = Row>(sql: string):
   return made({ sql, kind: "change" });
 }
 
-function made<S extends Statement>(statement: S): S {
+/** Lists a statement. */
+export function made<S extends Statement>(statement: S): S {
   statements.push(statement);
   return statement;
 }
@@ -88,17 +94,19 @@ function fromCache(statement: Statement): Statement {
  * A statement that finds one row by its key. None of its parameters is null. PostgreSQL finds the rows of many requests
  * with one statement.
  */
-export function lookUp<P extends Values = [], R extends Row = Row>(sql: string): QueryStatement<P, R> {
-  return made({ sql, kind: "query", isLookUp: true });
+export function lookUp<P extends Values = [], R extends Row = Row>(sqlFor: SqlFor): QueryStatement<P, R> {
+  return made({ sql: sqlFor(parameter), sqlFor, kind: "query", isLookUp: true });
 }
 
 /**
- * A statement that reads one page, with a limit. None of its parameters is null. PostgreSQL reads the pages of many
+ * A statement that reads one page. Its last parameter is the limit. None of its parameters is null. PostgreSQL reads the pages of many
  * requests with one statement.
  */
-export function pageRead<P extends Values = [], R extends Row = Row>(sql: string): QueryStatement<P, R> {
-  return made({ sql, kind: "query", isPage: true });
+export function pageRead<P extends Values = [], R extends Row = Row>(sqlFor: SqlFor): QueryStatement<P, R> {
+  return made({ sql: sqlFor(parameter), sqlFor, kind: "query", isPage: true });
 }
+
+const parameter = (number: number) => `$${number}`;
 
 /**
  * A statement that reads rows of several shops from tables with the column `shop`, for background work or an operator.
@@ -124,14 +132,6 @@ export function lockStatement<P extends [owner: number | string, ...Values], R e
   return made({ sql, kind: "change", locks: true });
 }
 
-/**
- * A statement that raises the version of a shop when it is committed: see `Storage.versionOf`. Its first parameter is the
- * shop.
- */
-export function raisesVersion<P extends [shop: number, ...Values]>(sql: string): ChangeStatement<P> {
-  return made({ sql, kind: "change", raisesVersion: true });
-}
-
 /** What the engine gives an appended row. */
 export interface Appended extends Row {
   readonly id: bigint;
@@ -141,10 +141,25 @@ export interface Appended extends Row {
   readonly log_id: bigint;
 }
 
+/** SQL of the value of a parameter, for a column of this type. */
+export type PlaceValue = (parameter: number, type: "INTEGER" | "TEXT") => string;
+
+/** An insert of one row, of which an engine or `insertAll` makes one of several rows. */
+export interface InsertStatement<P extends Values = Values> extends ChangeStatement<P> {
+  /** `INSERT INTO … (…)` */
+  readonly head: string;
+  /** SQL of the values of a row. */
+  readonly rowOf: (value: PlaceValue) => string;
+  /** What comes after the rows. */
+  readonly end: string;
+  /** How many parameters a row has. */
+  readonly width: number;
+}
+
 /**
  * How rows are appended to a table of a shop, each with a row in its log. The row of the shop counts the ids of both, and
- * has the time. Updating it locks the shop, so an engine appends concurrent rows together. In all three statements, `$1`
- * is the shop.
+ * has the time. Updating it locks the shop, so an engine appends concurrent rows together. In all statements, `$1` is the
+ * shop.
  */
 export interface Append<R extends Values = Values, L extends Values = Values> {
   /**
@@ -152,17 +167,14 @@ export interface Append<R extends Values = Values, L extends Values = Values> {
    * first row gets, to which the others add 1 each; no row if the shop takes none of them, or not all: then each alone.
    */
   readonly count: ChangeStatement<[shop: number, now: number, rows: number, ...amounts: number[]], Appended>;
-  /** `INSERT … VALUES (…)`, with a `CAST` of each integer from `$4` on. `$2` is the id, `$3` the time. */
-  readonly insert: ChangeStatement<[shop: number, id: bigint, at: number | bigint, ...row: R]>;
-  /** The same. `$4` is the id in the log. */
-  readonly log: ChangeStatement<[shop: number, id: bigint, at: number | bigint, logId: bigint, ...logged: L]>;
+  readonly insert: InsertStatement<[shop: number, id: bigint, at: number | bigint, ...row: R]>;
+  /** Its row in the log. */
+  readonly log: InsertStatement<[shop: number, id: bigint, at: number | bigint, logId: bigint, ...logged: L]>;
+  /** Adds the number of rows with the same `countedBy` to its count. */
+  readonly countGroup: InsertStatement<[shop: number, countedBy: bigint, rows: number]>;
 }
 
 /** JSON of values, such as several rows for one parameter. 64-bit integers are exact, because they become strings. */
 export function jsonWithIntegersAsText(value: unknown): string {
-  return JSON.stringify(value, asText);
-}
-
-function asText(_name: string, value: unknown): unknown {
-  return typeof value === "bigint" ? String(value) : value;
+  return JSON.stringify(value, (_name, one: unknown) => (typeof one === "bigint" ? String(one) : one));
 }

@@ -7,8 +7,6 @@ export type { Change, Query, Read, Steps } from "../contract/transaction.ts";
 export interface StatementStep {
   readonly statement: Statement;
   readonly parameters: Values;
-  /** True if the transaction ends after this step, and no later code rolls it back. */
-  readonly isLast?: boolean;
 }
 
 /** A row to append, and its row in the log. */
@@ -20,22 +18,29 @@ export interface NewRow<R extends Values = Values, L extends Values = Values> {
   readonly logged: L;
   /** What it adds to other counts of the shop. */
   readonly amounts: readonly number[];
+  /** What it is counted with: see `countGroup`. */
+  readonly countedBy: bigint;
 }
 
 /** A step that appends a row: see `append`. The engine returns an `Appended`, or no row. */
 export interface AppendStep extends NewRow {
   readonly append: Append;
+  /** True if the transaction ends after this step, and no later code rolls it back. */
   readonly isLast?: boolean;
 }
 
 /** Steps that are sent in one round trip. The engine returns a list of what it returns for each. */
 interface GroupStep {
   readonly group: readonly StoreStep[];
-  readonly isLast?: boolean;
 }
 
 /** A step that runs in the store. */
 export type StoreStep = StatementStep | AppendStep | GroupStep;
+
+/** The last step, which runs when the body has ended: see `andCommit`. */
+interface Last {
+  readonly last: StoreStep;
+}
 
 /** A step that runs nothing in the store: see `afterCommit`, `waitFor` and `pause`. */
 interface AfterCommit {
@@ -49,7 +54,7 @@ interface Pause {
 }
 
 /** A step, as engines see it. */
-export type KnownStep = StoreStep | AfterCommit | Wait | Pause;
+export type KnownStep = StoreStep | Last | AfterCommit | Wait | Pause;
 
 /** Creates a step. The brand of `Step` exists only in the types, and only this function adds it. */
 export function step<K extends StepKind>(known: KnownStep): Step<K> {
@@ -75,7 +80,10 @@ export function* first<P extends Values, R extends Row, K extends Statement["kin
   return ((yield step({ statement, parameters })) as readonly R[])[0];
 }
 
-/** The last step of a transaction: appends a row. Returns undefined if the shop takes no row. */
+/**
+ * The last step of a transaction: appends a row. Returns undefined if the shop takes no row. If the transaction goes on
+ * (`withoutCommit`), others to the shop may run side by side with it: it may then change only what belongs to its row.
+ */
 export function* append<R extends Values, L extends Values>(
   to: Append<R, L>,
   row: NoInfer<NewRow<R, L>>,
@@ -111,6 +119,8 @@ export class TransactionRun<T> {
   /** The `afterCommit` actions of the body. Most have none. */
   #actions: (() => void)[] | undefined;
   #next: IteratorResult<KnownStep, T>;
+  /** The step of `andCommit`, until it has run. */
+  #last: StoreStep | undefined;
 
   /** Runs the body up to its first step in the store. Throws the errors of the body. */
   constructor(body: () => Change<T>) {
@@ -119,34 +129,51 @@ export class TransactionRun<T> {
     this.#collect();
   }
 
-  /** The step whose result the body waits for; undefined after the end of the body. */
+  /** The step to run next; undefined after the last one. */
   get step(): StoreStep | undefined {
-    return this.#next.done ? undefined : (this.#next.value as StoreStep);
+    return this.#next.done ? this.#last : (this.#next.value as StoreStep);
+  }
+
+  /** True if the transaction ends after that step. */
+  get isAtLast(): boolean {
+    const { done, value } = this.#next;
+    return done || ("append" in value && value.isLast === true);
   }
 
   /** Passes the result of the current step to the body and runs it up to the next step. Throws the errors of the body. */
   advance(result: unknown): void {
-    const { isLast } = this.step as StoreStep;
+    if (this.#next.done) {
+      this.#last = undefined;
+      return;
+    }
+    const { isAtLast } = this;
     this.#next = this.#steps.next(result);
-    if (isLast && !this.#next.done) throw new TypeError("A transaction went on after its last step.");
+    if (isAtLast && !this.#next.done) throw wentOn();
     this.#collect();
   }
 
   /** Runs the `afterCommit` actions and returns the body's value. Call it once, when the commit is on disk. */
   finish(): T {
-    if (!this.#next.done) throw new TypeError("A transaction was finished before its end.");
+    if (!this.#next.done || this.#last) throw new TypeError("A transaction was finished before its end.");
     if (this.#actions) for (const act of this.#actions) act();
     return this.#next.value;
   }
 
   #collect(): void {
-    while (!this.#next.done && "afterCommit" in this.#next.value) {
-      (this.#actions ??= []).push(this.#next.value.afterCommit);
-      this.#next = this.#steps.next();
+    for (; !this.#next.done; this.#next = this.#steps.next()) {
+      const known = this.#next.value;
+      if (this.#last) throw wentOn();
+      if ("afterCommit" in known) (this.#actions ??= []).push(known.afterCommit);
+      else if ("last" in known) this.#last = known.last;
+      else if ("waitsFor" in known || "pauses" in known)
+        throw new TypeError("A change paused or waited for something other than the store, while it holds locks.");
+      else return;
     }
-    if (!this.#next.done && ("waitsFor" in this.#next.value || "pauses" in this.#next.value))
-      throw new TypeError("A change paused or waited for something other than the store, while it holds locks.");
   }
+}
+
+function wentOn(): TypeError {
+  return new TypeError("A transaction went on after its last step.");
 }
 
 /** True if the steps can run together: they have the same append to the same shop. */

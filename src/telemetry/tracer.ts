@@ -77,9 +77,7 @@ export class Tracer {
 
   /** Notes that a stage of the request has waited from one moment to another, of `performance.now`. */
   waited(request: object, stage: string, from: number, to: number): void {
-    const waits = this.#waits.get(request);
-    if (waits) waits.push({ stage, from, to });
-    else this.#waits.set(request, [{ stage, from, to }]);
+    this.#waits.getOrInsertComputed(request, () => []).push({ stage, from, to });
   }
 
   /** Records a request, unless the sampling decision of its client, or chance, excludes it. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fewAtOnce, nextTurn, Pause, settlesWhileRunning, settlesWithin } from "./waiting.ts";
+import { nextTurn, Pause, settlesWhileRunning, settlesWithin } from "./waiting.ts";
 
 test("of several long works, one does one part in each turn of the event loop", async () => {
   const parts: string[] = [];
@@ -40,19 +40,6 @@ test.each([settlesWithin, settlesWhileRunning])("%p waits no longer than its dea
   expect(await waits(new Promise(() => {}), 1)).toBe(false);
   expect(await waits(Promise.resolve(), 1)).toBe(true);
   expect(waits(Promise.reject(new Error("full")), 1)).rejects.toThrow("full");
-});
-
-test("each item is worked on, at most two at once, and the first error is thrown at the end", async () => {
-  const events: string[] = [];
-  const work = async (item: number) => {
-    events.push(`+${item}`);
-    await new Promise(setImmediate);
-    events.push(`-${item}`);
-    if (item > 1) throw new Error(`failed: ${item}`);
-  };
-  const error = await fewAtOnce(2, [1, 2, 3, 4], work).catch((reason: unknown) => reason);
-  expect(error).toEqual(new Error("failed: 2"));
-  expect(events).toEqual(["+1", "+2", "-1", "+3", "-2", "+4", "-3", "-4"]);
 });
 
 test("a pause is over after its length", () => {

@@ -1,7 +1,11 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { eventTable } from "../../src/domains/events/events.table.ts";
+import { petTable } from "../../src/domains/pets/pets.statements.ts";
+import { countInCategory } from "../../src/domains/pets/pets-by-category.store.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { type Append, type Appended, change, lockStatement, query, type Row } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { insertInto } from "../../src/storage/table.ts";
 import { all, append, first } from "../../src/storage/transaction.ts";
 import { failureOf } from "../harness/failure-of.ts";
 import type { StoreUnderTest } from "./streams.ts";
@@ -25,17 +29,27 @@ const appended: Append<PetValues, [actor: string]> = {
        open_orders = open_orders + $4 WHERE shop = $1
      RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
   ),
-  insert: change<[shop: number, id: bigint, at: number | bigint, ...PetValues]>(
-    `INSERT INTO pets (shop, id, added_at, name, category_id, status)
-     VALUES ($1, $2, $3, $4, CAST($5 AS BIGINT), $6)`,
+  insert: insertInto<[shop: number, id: bigint, at: number | bigint, ...PetValues]>(petTable, [
+    "shop",
+    "id",
+    "added_at",
+    "name",
+    "category_id",
+    "status",
+  ]),
+  log: insertInto<[shop: number, id: bigint, at: number | bigint, logId: bigint, actor: string]>(
+    eventTable,
+    ["shop", "under", "at", "id", "actor", "type"],
+    { made: { type: () => "'pet.created'" }, width: 5 },
   ),
-  log: change<[shop: number, id: bigint, at: number | bigint, logId: bigint, actor: string]>(
-    "INSERT INTO events (shop, under, at, id, type, actor) VALUES ($1, $2, $3, $4, 'pet.created', $5)",
-  ),
+  countGroup: countInCategory,
 };
 const log = query<[], LogRow>(
   `SELECT events.id, at, actor, name, category_id FROM events JOIN pets ON pets.shop = events.shop AND pets.id = under
    WHERE events.shop = 1 ORDER BY events.id`,
+);
+const countsOfGroups = query<[], { animals: bigint }>(
+  "SELECT animals FROM category_animals WHERE shop = 1 ORDER BY category_id",
 );
 const sumOfAmounts = query<[], AmountRow>("SELECT open_orders AS amount FROM shops WHERE shop = 1");
 const deletePet = change<[id: bigint]>("DELETE FROM pets WHERE shop = 1 AND id = $1");
@@ -47,7 +61,14 @@ interface Values {
   readonly amount?: number;
 }
 const appending = (name: string, { shop = 1, categoryId = 1, status = null, amount = 1 }: Values = {}) =>
-  append(appended, { shop, now: 7, row: [name, categoryId, status], logged: [`key of ${name}`], amounts: [amount] });
+  append(appended, {
+    shop,
+    now: 7,
+    row: [name, categoryId, status],
+    logged: [`key of ${name}`],
+    amounts: [amount],
+    countedBy: BigInt(categoryId % 3),
+  });
 export const appendTo = (store: Storage, name: string, values?: Values) => store.write(() => appending(name, values));
 
 /** Appends one row for each number, concurrently, to one of two connections. */
@@ -90,6 +111,12 @@ export function appendConformance({ storage, open }: StoreUnderTest): void {
     test("adds its amounts to the counts of the shop", async () => {
       await append200();
       expect((await storage().read(first(sumOfAmounts)))?.amount).toBe(20_100n);
+    });
+
+    test("is counted with those of its group", async () => {
+      await append200();
+      const counts = (await storage().read(all(countsOfGroups))).map(({ animals }) => animals);
+      expect(counts).toEqual([66n, 67n, 67n]);
     });
 
     test("is refused alone, and leaves no gap", async () => {

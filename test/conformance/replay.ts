@@ -94,7 +94,7 @@ export async function logViolations(
 ): Promise<string[]> {
   const replay = new Replay();
   const logged = (await rows(`
-    SELECT CAST(id AS TEXT) AS id, type, COALESCE(subject, CAST(pet_id AS TEXT)) AS subject_id, data, previous
+    SELECT CAST(id AS TEXT) AS id, type, COALESCE(subject, CAST(under AS TEXT)) AS subject_id, data, previous
     FROM events WHERE shop = ${shop} ORDER BY events.id
   `)) as readonly Row[];
   const fields = (text: string | null) => (text === null ? undefined : (parse(text) as Fields));

@@ -144,6 +144,7 @@ export class ShopModel {
         sold: count("sold"),
         withoutStatus: count(undefined),
       },
+      animalsAllowed: 10_000, // of a sandbox
       categories: this.animals.length > 0 ? [{ categoryId: 1, animals: this.animals.length }] : [],
       openOrders: this.orders.filter(({ status }) => status === "placed").length,
       today: { since: timeText(since), ...Object.fromEntries(figures.map(timesToday)) },

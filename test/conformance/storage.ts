@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { AccountChanges, noteAccountChange } from "../../src/domains/accounts/account-changes.store.ts";
 import { andCommit, together, withoutCommit } from "../../src/storage/combined-steps.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
-import { change, query, type Row, raisesVersion } from "../../src/storage/statement.ts";
+import { change, query, type Row } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { afterCommit, all, first, pause, type Query, type Read, waitFor } from "../../src/storage/transaction.ts";
+import { raisesVersion } from "../../src/storage/versions.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { failureOf } from "../harness/failure-of.ts";
 import { eventually } from "../harness/program.ts";
@@ -64,6 +65,10 @@ const addEach = (storage: Storage, pets: readonly string[]) =>
     return pets.length;
   });
 
+function* addTwo() {
+  for (const name of ["Rex", "Tom"]) yield* first(addPet, ...petRow(name, 1, null));
+}
+
 /** Counts the animals, waits, and counts them again. */
 function* countTwice(wait: () => Promise<number>) {
   const before = (yield* first(countPets))?.figure;
@@ -71,11 +76,12 @@ function* countTwice(wait: () => Promise<number>) {
   return [before, waited, (yield* first(countPets))?.figure];
 }
 
-/** Pauses until there are animals. Returns how often. */
-function* pauseUntilAdded(): Read<number> {
-  let pauses = 0;
-  for (; (yield* first(countPets))?.figure === 0n; pauses++) yield* pause();
-  return pauses;
+/** Pauses until there are animals, and tells each pause. */
+function* pauseUntilAdded(pauses: () => void): Read<void> {
+  while ((yield* first(countPets))?.figure === 0n) {
+    pauses();
+    yield* pause();
+  }
 }
 
 /** Declares what every engine must pass. */
@@ -171,9 +177,11 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       });
 
       test("may pause, so that others go on, and then sees what they wrote", async () => {
-        const pauses = storage.read(pauseUntilAdded());
+        const paused = Promise.withResolvers<void>();
+        const done = storage.read(pauseUntilAdded(paused.resolve));
+        await paused.promise;
         await add(storage, "Rex");
-        expect(await pauses).toBeGreaterThan(0);
+        await done;
       });
 
       test("fails with the error of what it waits for, or its own", async () => {
@@ -217,7 +225,8 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
 
       test("of one step with the commit returns the value of its body, and is committed", async () => {
         const value = await storage.write(function* () {
-          return `${(yield* andCommit(first(addPet, ...petRow("Rex", 1, null))))?.name}!`;
+          yield* addRex();
+          return "Rex!";
         });
         expect([value, await names(storage)]).toEqual(["Rex!", ["Rex"]]);
       });
@@ -251,6 +260,26 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         await write(() => withoutCommit(addRex()));
         expect(await names(storage)).toEqual(["Rex", "Tom"]);
         expect(await failureOf(() => write(addRex))).toBeInstanceOf(TypeError);
+        expect(await names(storage)).toEqual(["Rex", "Tom"]);
+      });
+
+      test.each([true, false])(
+        "leaves nothing if code after its last step throws (the only step: %p)",
+        async (isOnly) => {
+          const reason = new Error("I changed my mind");
+          const write = () =>
+            storage.write(function* () {
+              if (!isOnly) yield* all(addPet, ...petRow("Tom", 1, null));
+              yield* addRex();
+              throw reason;
+            });
+          expect([await failureOf(write), await names(storage)]).toEqual([reason, []]);
+        },
+      );
+
+      test("has one last step: a part with two leaves nothing", async () => {
+        expect(await failureOf(() => storage.write(() => andCommit(addTwo())))).toBeInstanceOf(TypeError);
+        expect(await names(storage)).toEqual([]);
       });
 
       test("runs statements together", async () => {

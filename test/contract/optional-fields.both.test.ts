@@ -1,23 +1,32 @@
 // Every optional field that an operation takes is stored: it is in the response, in the next read, in the list and in
-// the event, it stays when another field is changed, and `null` removes it. A new field is tested without a change here.
+// the event, it stays when another field is changed, `null` removes it, and files keep those of animals. A new field is
+// tested without a change here.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import type { TSchema } from "typebox";
 import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
+import { formats } from "../../src/domains/pets/pets.files.ts";
+import { runJsonInProcess } from "../harness/commands.ts";
+import { newDataDir } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { bodyOf } from "../harness/valid-call.ts";
 import { secretKey } from "../harness/webhook-service.ts";
 
 const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
 
+const settings = { PETSTORE_SECRET_KEY: secretKey };
 let service: TestService;
 let key: string;
+let account: string;
 beforeAll(async () => {
-  service = await TestService.start({ settings: { PETSTORE_SECRET_KEY: secretKey } });
+  service = await TestService.start({ settings });
 });
 beforeEach(async () => {
-  ({ key } = await service.newAccountWithKey("enterprise", undefined, scopes));
+  const made = await service.newAccountWithKey("enterprise", undefined, scopes);
+  [key, account] = [made.key, made.account.id];
 });
 afterAll(() => service.stop());
 
@@ -148,6 +157,28 @@ describe.each(creating)("$name", ({ create, change }) => {
     expect(after).toEqual(others);
     expect(await call("GET", `${list}/${created.id}`)).toEqual(others);
   });
+});
+
+test.each(formats)("an export to %s and its import into another store keep all of them", async (format) => {
+  const create = operations.find(({ name }) => name === "createPet") as Operation;
+  const names = optionalFields(create);
+  for (const fields of [[], names])
+    await call("POST", "/pets", { ...(await requiredFields(create)), ...(await given(create, fields)) });
+  const folder = newDataDir();
+  const file = join(folder, `animals.${format}`);
+  const other = await TestService.start({ settings });
+  try {
+    const target = await other.newAccountWithKey("enterprise");
+    await runJsonInProcess(folder, ["export", file, "--account", account], service.store.settings);
+    const words = ["import", file, "--ids", "keep", "--account", target.account.id];
+    await runJsonInProcess(folder, words, other.store.settings);
+    const all = await call("GET", "/pets");
+    expect(Object.keys(all[1])).toEqual(expect.arrayContaining(names));
+    expect((await other.call("GET", "/pets", { key: target.key })).json).toEqual(all);
+  } finally {
+    await other.stop();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("control: the fields of the shop's resources are among those tested", () => {

@@ -10,8 +10,9 @@ if (import.meta.main) {
 const { stdout } = Bun.spawnSync([process.execPath, import.meta.path]);
 
 /** The statements of all stores. Their SQL is in one line each. */
-export const allStatements = (JSON.parse(stdout.toString()) as Statement[]).map(({ sql, acrossShops }) => ({
+export const allStatements = (JSON.parse(stdout.toString()) as Statement[]).map(({ sql, kind, acrossShops }) => ({
   sql: oneLine(sql),
+  kind,
   acrossShops,
 }));
 

@@ -26,12 +26,11 @@ interface TableRow {
 }
 
 /**
- * Adds a row to each empty table of an embedded store, with integers that a JavaScript number cannot represent. Skips
- * tables that triggers maintain. Throws if a row breaks a constraint that `valueOf` does not know.
+ * Adds a row to each empty table of an embedded store, with integers that a JavaScript number cannot represent. Throws if a row breaks a constraint that `valueOf` does not know.
  */
 export function fillEmptyTables(database: Database): void {
   const tables = database.query<TableRow, []>(
-    "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'category_animals'",
+    "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
   );
   for (const { name, sql } of tables.all()) {
     if (database.query(`SELECT 1 FROM ${name} LIMIT 1`).get()) continue;
@@ -65,13 +64,14 @@ export async function insertsForEmptyTables(
     SELECT table_name::text AS "table", column_name::text AS name, data_type = 'text' AS "isText",
       (SELECT string_agg(pg_get_constraintdef(oid), ', ') FROM pg_constraint WHERE conrelid = table_name::regclass) AS constraints
     FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
-    WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY ordinal_position`);
+    WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND is_generated = 'NEVER' ORDER BY ordinal_position`);
   const inserts: string[] = [];
   for (const [table, list] of Map.groupBy(columns, (column) => column.table)) {
     if ((await run(`SELECT 1 FROM ${table} LIMIT 1`)).length > 0) continue;
     const each = list.map((column) => values[column.name] ?? valueOf(column, column.constraints ?? "", "i"));
+    const names = list.map(({ name }) => name);
     inserts.push(
-      `INSERT INTO ${table} SELECT ${each.join(", ")} FROM generate_series(1, ${rows}) AS i ON CONFLICT DO NOTHING;`,
+      `INSERT INTO ${table} (${names.join(", ")}) SELECT ${each.join(", ")} FROM generate_series(1, ${rows}) AS i ON CONFLICT DO NOTHING;`,
     );
   }
   return inserts.join("\n");

@@ -6,7 +6,7 @@ import { domains } from "../../src/app/domains.ts";
 import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
-import { daily, totals } from "../../src/domains/shops/figures.ts";
+import { shopFigures } from "../../src/domains/shop.domain.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { eventually } from "./program.ts";
 import { SharedPostgres } from "./shared-postgres.ts";
@@ -39,13 +39,9 @@ export interface TestStore {
 /** The tables of animals, orders, categories and events. */
 const shopTables = ["pets", "events", "store_orders", "categories", "deleted_categories", "category_animals"];
 const resetShops = `UPDATE shops SET ${[
-  "last_pet_id",
-  "last_category_id",
-  "last_order_id",
   "last_event_id",
   "last_at",
-  ...totals,
-  ...daily.flatMap((name) => [`${name}_count`, `${name}_day`]),
+  ...Object.keys(shopFigures.columns).filter((column) => column !== "animals_allowed"),
 ]
   .map((column) => `${column} = 0`)
   .join(", ")};`;

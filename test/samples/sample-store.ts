@@ -69,7 +69,7 @@ export async function storeWith({ content, steps }: SampleStore): Promise<TestSt
     const given = `json_populate_recordset(NULL::${table}, $rows$${rows}$rows$::json)`;
     return `DELETE FROM ${table}; INSERT INTO ${table} (${all}) SELECT ${all} FROM ${given};`;
   });
-  // Triggers have done their work already.
+  // Rows come in any order: their references are not checked.
   await store.run(`SET session_replication_role = replica; ${fill.join("\n")}
     SELECT setval(pg_get_serial_sequence('shops', 'shop'), (SELECT max(shop) FROM shops));
     SET session_replication_role = DEFAULT;`);

@@ -21,12 +21,12 @@ import { OrderStore } from "../../src/domains/orders/orders.store.ts";
 import { Reservations } from "../../src/domains/orders/reservations.store.ts";
 import { PetPages } from "../../src/domains/pets/pet-pages.store.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
-import { petsByCategory } from "../../src/domains/pets/pets-by-category.store.ts";
+import { firstUnreferenced } from "../../src/domains/pets/pets-by-category.store.ts";
 import { petsByName } from "../../src/domains/pets/pets-by-name.store.ts";
 import { RequestStore } from "../../src/domains/requests/requests.store.ts";
+import { days, readSummary } from "../../src/domains/shop.domain.ts";
 import type { LockedShop } from "../../src/domains/shops/figures.ts";
 import { ShopSettingsStore } from "../../src/domains/shops/shop-settings.store.ts";
-import { ShopSummaries } from "../../src/domains/shops/summary.store.ts";
 import { deleteOldDeliveries } from "../../src/domains/webhooks/deliveries/deliveries.store.ts";
 import { EndpointStore } from "../../src/domains/webhooks/endpoints/endpoints.store.ts";
 import { webhookDueTimes } from "../../src/domains/webhooks/webhook-due-times.store.ts";
@@ -139,12 +139,11 @@ const work: Record<string, (storage: Storage) => Read<unknown> | Promise<unknown
   "deliveries of a shop that wait": () => webhookDueTimes(clock).waiting(sandbox, 10_000),
   "stored responses of a sandbox": (storage) =>
     new StoredResponseStore(storage, { now: () => 0 }).waiting(sandbox, 100),
-  "the figures of a shop": () => new ShopSummaries(clock).get(1),
-  "time zones to look up": (storage) => new ShopSettingsStore(storage, clock).renewOffsets(),
-  "a category": () => new CategoryStore({} as never).get(1, end),
+  "the figures of a shop": () => readSummary(1, clock.now()),
+  "time zones to look up": (storage) => new ShopSettingsStore(storage, clock, days).renewOffsets(),
+  "a category": (storage) => new CategoryStore(storage).get(1, end),
   "an id for a category that none has had": () => first(firstUnused, BigInt(ROWS), 1),
-  "an id for a category that no animal refers to": () =>
-    petsByCategory.firstUnreferenced({ shop: 1 } as LockedShop, 1n),
+  "an id for a category that no animal refers to": () => firstUnreferenced({ shop: 1 } as LockedShop, 1n),
   "whether a shop has events that are too old": (storage) => eventRetention(storage, 30)(0),
   "an event": () => eventLog.get(1, end),
   "an account": (storage) => new AccountStore(storage).get("account 500"),
@@ -170,10 +169,12 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["SELECT shop FROM shops WHERE account_id = $1 AND mode = $2", "by a unique index"],
   ["FROM shops WHERE account_id IS NULL", "by a unique index"],
   ["FROM accounts WHERE deleted_at IS NOT NULL", "one row for each account, after one may have changed"],
-  ["GROUP BY 1, 2, 3, 4", "groups at most 1,000 sales or returns, by an index"],
-  ["id LIMIT 1 OFFSET 1000", "skips at most 1,000 sales or returns, by an index"],
+  ["GROUP BY 1, 2, 3, 4", "groups at most 500 sales or returns, by an index"],
+  ["id LIMIT 1 OFFSET 500", "skips at most 500 sales or returns, by an index"],
   ["AS marked_sold, ", "counts at most 10,000 events, by their ids, when a shop gets another time zone"],
   ["SELECT time_zone, currency FROM shops", "by its key"],
+  ["SELECT shop, account_id, last_at FROM shops", "500 shops a round, by their key"],
+  ["AS size FROM events WHERE shop = $1", "the sizes of events that a stream reads next, by their ids"],
   ["SELECT last_order_id AS orders, ", "counts categories, twenty times a minute for an account"],
   ["FROM pets WHERE shop = $1 ORDER BY id", "an export reads all animals"],
   ["AS animals FROM shops WHERE shop = $1", "by its key, in an export"],
@@ -188,6 +189,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["AS hour FROM usage_counts WHERE day >= $1", "a command that counts the calls of a month"],
   ["FROM limit_windows WHERE account_id = $1 AND mode = $2", "by its key, and only in the embedded store"],
   ["FROM stored_responses WHERE shop = $1 AND digest = $2", "by its key, in a transaction"],
+  ["FROM stored_responses WHERE shop = $1 AND digest > $2", "250 of a shop, in the order of their key"],
   ["FROM store_orders WHERE status = 'placed' AND shop = $1 AND pet_id = $2", "by a unique index, in a transaction"],
   ["FROM categories WHERE shop = $1 AND name_key = $2", "by a unique index, in a transaction"],
   ["SELECT last_category_id AS id FROM shops", "one row, in a transaction"],
@@ -218,6 +220,8 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["SELECT id, name_key AS key FROM categories WHERE shop = $1", "an export or an import names all categories"],
   ["AS endpoints FROM webhook_endpoints WHERE state = 'disabled'", "looks at all endpoints, of which there are few"],
   ["SELECT substr(secrets, 1, 48) AS newest", "looks at all endpoints, of which there are few, at the start"],
+  ["SELECT number, account_id FROM account_changes", "one row and, by an index, the accounts that have just changed"],
+  ["SELECT MAX(last_at) AS at FROM shops", "a command that looks at the store"],
 ];
 
 /** The SQL of the reads of all stores. */

@@ -10,6 +10,7 @@ beforeEach(() => {
   for (const { sqlite } of migrations) store.run(sqlite);
   store.run(`
     INSERT INTO pets (shop, id, name, category_id, status, added_at) VALUES (1, 1, 'shop 1', 5, 'pending', 0), (1, 2, 'shop 2', 5, NULL, 0);
+    INSERT INTO category_animals VALUES (1, 5, 2);
     INSERT INTO events (shop, id, at, type, under, actor, data) VALUES
       (1, 1, 0, 'pet.created', 1, 'system', '{"status":"available"}'), (1, 2, 0, 'pet.created', 2, 'system', '{}'),
       (1, 3, 0, 'order.placed', 1, 'system', '{"status":"placed"}'), (1, 4, 0, 'pet.updated', 1, 'system', '{"status":"pending"}'),

@@ -1,10 +1,18 @@
 import { together } from "../../storage/combined-steps.ts";
 import { change, query, type Row } from "../../storage/statement.ts";
 import type { Followed } from "../../storage/storage.ts";
+import { integer, onlyRow, table } from "../../storage/table.ts";
 import { afterCommit, all, type Change } from "../../storage/transaction.ts";
 
 // How processes learn which accounts have changed. Each change gets the next number, and the account keeps it. On
 // PostgreSQL, the number stays locked until the commit, so no smaller one appears later.
+
+/** The number of the last change. */
+export const changeTable = table(
+  "account_changes",
+  { only_row: onlyRow, number: integer },
+  { key: ["only_row"], rows: "(1, 0)" },
+);
 
 interface ChangeRow extends Row {
   number: bigint;

@@ -1,23 +1,35 @@
-import type { Quota } from "../../contract/caller.ts";
-import { change, query, type Row } from "../../storage/statement.ts";
+import type { Mode, Quota } from "../../contract/caller.ts";
+import { change, query } from "../../storage/statement.ts";
+import { count, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import type { Account } from "./accounts.ts";
 import { animalsAllowed, type Plan, plans } from "./accounts.ts";
 
-/** The columns of an account's quota. */
-export interface PlanRow extends Row {
-  plan: string;
-  per_minute: bigint | null;
-  per_day: bigint | null;
-}
+const positive = (column: string) => optional({ ...integer, check: `${column} > 0` });
 
-export interface AccountRow extends PlanRow {
-  id: string;
-  name: string;
-  created_at: bigint;
-  deleted_at: bigint | null;
-  suspended_at: bigint | null;
-  animals: bigint | null;
-}
+/**
+ * An account with `deleted_at` is gone for clients; what is left of it is removed in the background. The keys of one with
+ * `suspended_at` may do nothing until it is resumed. `changed`: see `noteAccountChange`.
+ */
+export const accountTable = table(
+  "accounts",
+  {
+    id: text,
+    name: text,
+    plan: text,
+    per_minute: positive("per_minute"),
+    per_day: positive("per_day"),
+    animals: positive("animals"),
+    created_at: integer,
+    deleted_at: optional(integer),
+    suspended_at: optional(integer),
+    changed: count,
+  },
+  { key: ["id"], indices: { accounts_by_change: { on: "changed" } } },
+);
+
+export type AccountRow = Omit<RowOf<typeof accountTable>, "changed">;
+/** The columns of an account's quota. */
+export type PlanRow = Pick<AccountRow, "plan" | "per_minute" | "per_day">;
 type Agreed = [perMinute: number | null, perDay: number | null, animals: number | null];
 type IdRow = { id: string };
 type DeletedRow = IdRow & { deleted_at: bigint };
@@ -36,6 +48,10 @@ export const updateName = change<[name: string, id: string], AccountRow>(
 );
 export const updatePlan = change<[plan: Plan, ...Agreed, id: string], AccountRow>(
   `UPDATE accounts SET plan = $1, per_minute = $2, per_day = $3, animals = $4 WHERE id = $5 AND deleted_at IS NULL RETURNING ${accountColumns}`,
+);
+/** Sets how many animals the shop of an account may hold; null for any number. */
+export const setAllowed = change<[accountId: string, mode: Mode, animals: number | null]>(
+  "UPDATE shops SET animals_allowed = CAST($3 AS BIGINT) WHERE account_id = $1 AND mode = $2",
 );
 
 /** Suspends an account. An account that is already suspended keeps its time of suspension. */

@@ -1,6 +1,7 @@
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import { createShops, endShops, lockShops, setAnimalsAllowed } from "../shops/shops.store.ts";
+import { endAll } from "../shops/shops.statements.ts";
+import { createShops, lockShops } from "../shops/shops.store.ts";
 import { type AccountListener, noteAccountChange } from "./account-changes.store.ts";
 import * as sql from "./accounts.statements.ts";
 import { type AccountRow, toAccount } from "./accounts.statements.ts";
@@ -25,6 +26,16 @@ function customQuota(plan: Plan, quota: Agreement | undefined): [number | null, 
   if (quota)
     throw new OperatorError("invalid_quota", `The plan ${plan} has a fixed quota; only enterprise takes another.`);
   return [null, null, null];
+}
+
+/**
+ * Part of a transaction: sets how many animals the shops of an account may hold. If it is the first part, it locks them
+ * like `lockShops`.
+ */
+function* boundShops(accountId: string, plan: Plan, quota: Agreement | undefined): Change<void> {
+  const { test, live } = animalsAllowed(plan, quota?.animals);
+  yield* all(sql.setAllowed, accountId, "test", test);
+  yield* all(sql.setAllowed, accountId, "live", live);
 }
 
 /** The accounts of customers. Their keys are in the `KeyStore`. */
@@ -58,7 +69,8 @@ export class AccountStore {
   *create(name: string, plan: Plan, quota: Agreement | undefined, now: number): Change<Account> {
     const agreed = customQuota(plan, quota);
     const id = `acc_${randomBase62(16)}`;
-    yield* createShops(id, animalsAllowed(plan, quota?.animals));
+    yield* createShops(id);
+    yield* boundShops(id, plan, quota);
     return toAccount((yield* first(sql.insertAccount, id, name, plan, ...agreed, now)) as AccountRow);
   }
 
@@ -77,7 +89,7 @@ export class AccountStore {
     const agreed = customQuota(plan, quota);
     const changed = this.#changed;
     return this.#write(accountId, function* () {
-      yield* setAnimalsAllowed(accountId, animalsAllowed(plan, quota?.animals)); // first: see `lockShops`
+      yield* boundShops(accountId, plan, quota); // first: see `lockShops`
       yield* noteAccountChange(accountId, changed);
       return yield* first(sql.updatePlan, plan, ...agreed, accountId);
     });
@@ -103,7 +115,7 @@ export class AccountStore {
       yield* lockShops(accountId, now); // first: see there
       yield* noteChange();
       const deleted = yield* first(sql.markDeleted, now, accountId);
-      if (deleted) yield* endShops(accountId, now);
+      if (deleted) yield* all(endAll, now, accountId);
       return deleted;
     });
   }

@@ -1,5 +1,5 @@
-import { DELETE_BATCH_SIZE, type OwnedTable } from "../../storage/owned-table.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { DELETE_BATCH_SIZE, type OwnedRows } from "../../storage/table.ts";
 import { all } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type DeletedShops, LARGEST_CLOCK_DIFFERENCE } from "../shops/deleted-shops.store.ts";
@@ -17,7 +17,7 @@ export interface DeletionParts {
   readonly clock: Clock;
   readonly shops: DeletedShops;
   /** All tables whose rows belong to accounts. */
-  readonly tables: readonly OwnedTable[];
+  readonly tables: readonly OwnedRows[];
   /** Each deletes the data of an account in one place. It can be called again. */
   readonly forget: readonly ((accountId: string) => Promise<void>)[];
   /** Called when all data of an account is deleted. */

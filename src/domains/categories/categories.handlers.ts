@@ -1,6 +1,5 @@
 import { failure, versionMismatch } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
-import type { Storage } from "../../storage/storage.ts";
 import { authorOf } from "../events/publish.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import {
@@ -13,7 +12,7 @@ import {
 } from "./categories.operations.ts";
 import type { CategoryStore, DeletionRefusal } from "./categories.store.ts";
 
-export function categoryHandlers(categories: CategoryStore, storage: Storage): Handlers<typeof categoryOperations> {
+export function categoryHandlers(categories: CategoryStore): Handlers<typeof categoryOperations> {
   return {
     listCategories: ({ caller, query: { limit }, after }) => categories.page(caller.shop, after, limit),
 
@@ -45,7 +44,7 @@ export function categoryHandlers(categories: CategoryStore, storage: Storage): H
       },
       conclude: async ({ caller, requestId, params: { categoryId }, query: { moveTo } }) => {
         const author = authorOf(caller, requestId);
-        return deletion(await categories.finishDeletion(storage, author, categoryId, moveTo), categoryId, moveTo);
+        return deletion(await categories.finishDeletion(author, categoryId, moveTo), categoryId, moveTo);
       },
     },
   };

@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, noContent, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
@@ -44,6 +44,14 @@ const name = Text({
   examples: ["Hamsters"],
 });
 
+export const Category = Type.Object(
+  { id: Int64({ description: "Unique identifier.", examples: [5n] }), name, metadata },
+  { title: "Category", description: "A category of animals." },
+);
+export type Category = Static<typeof Category>;
+/** The compiler asks for each field of a category where one is sent. */
+type Fields<Without extends string = never> = Readonly<Record<Exclude<keyof Category, Without>, TSchema>>;
+
 const NewCategory = Type.Object(
   {
     id: Type.Optional(
@@ -56,25 +64,17 @@ const NewCategory = Type.Object(
     ),
     name,
     metadata: newMetadata,
-  },
+  } satisfies Fields,
   { title: "NewCategory", description: "A category to add.", additionalProperties: false },
 );
+export type NewCategory = Static<typeof NewCategory>;
 
-const CategoryPatch = Type.Object(
-  { name: Type.Optional(name), metadata: metadataPatch },
-  {
-    title: "CategoryPatch",
-    description: "The fields of a category to change (JSON Merge Patch, RFC 7396). Only metadata can be removed.",
-    additionalProperties: false,
-  },
-);
+const CategoryPatch = Type.Object({ name: Type.Optional(name), metadata: metadataPatch } satisfies Fields<"id">, {
+  title: "CategoryPatch",
+  description: "The fields of a category to change (JSON Merge Patch, RFC 7396). Only metadata can be removed.",
+  additionalProperties: false,
+});
 export type CategoryPatch = Static<typeof CategoryPatch>;
-
-export const Category = Type.Object(
-  { id: Int64({ description: "Unique identifier.", examples: [5n] }), name, metadata },
-  { title: "Category", description: "A category of animals." },
-);
-export type Category = Static<typeof Category>;
 
 export const categoryCreated = defineEvent({
   type: "category.created",

@@ -1,30 +1,20 @@
 import { nameKey } from "../../../csv/name-key.ts";
 import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import { shopTable } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
-import { change, type IdRow, query, type Row } from "../../storage/statement.ts";
+import { RowMapping } from "../../storage/row-mapping.ts";
+import { change, type IdRow, query, type SqlValue } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { count, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { type Author, publishLast } from "../events/publish.ts";
-import {
-  type Metadata,
-  metadataRefusal,
-  patchedMetadata,
-  sameMetadata,
-  type TooMuchMetadata,
-  unlessEmpty,
-} from "../metadata/metadata.schemas.ts";
-import {
-  insertMetadata,
-  metadataColumn,
-  metadataFlag,
-  readMetadata,
-  replaceMetadata,
-} from "../metadata/metadata.store.ts";
-import type { LockedShop } from "../shops/figures.ts";
+import { type TooMuchMetadata, unlessEmpty } from "../metadata/metadata.schemas.ts";
+import { insertMetadata, metadataColumn, metadataField, replaceMetadata } from "../metadata/metadata.store.ts";
+import { patched, present } from "../metadata/patched.ts";
+import { animalsIn, firstUnreferenced, reassign } from "../pets/pets-by-category.store.ts";
+import type { LockedShop, ShopFigures } from "../shops/figures.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import {
   Category,
@@ -32,34 +22,36 @@ import {
   categoryCreated,
   categoryDeleted,
   categoryUpdated,
+  type NewCategory,
 } from "./categories.operations.ts";
 
-/** The animals, as far as categories need them. */
-export interface CategorizedPets {
-  /** Part of a transaction: how many animals refer to the category. */
-  countIn(shop: LockedShop, categoryId: bigint): Query<bigint>;
-  /**
-   * Part of a transaction: moves some animals of a category, those after the id `after`, to another one. Returns the
-   * event, unless none has moved, and the id after which the next part starts, unless none is left.
-   */
-  reassign(
-    shop: LockedShop,
-    from: bigint,
-    to: bigint,
-    after: bigint | undefined,
-  ): Change<{ readonly moved?: NewEvent; readonly end: bigint | undefined }>;
-  /** Part of a transaction: the first id, from this one on, that no animal refers to. */
-  firstUnreferenced(shop: LockedShop, from: bigint): Query<bigint>;
-}
+/** `name_key` is the same for names that look the same. */
+const categoryTable = table(
+  "categories",
+  { shop: integer, id: integer, name: text, name_key: text, has_metadata: optional(integer) },
+  { key: ["shop", "id"], indices: { categories_by_name: { on: "shop, name_key", unique: true } } },
+);
+/** Ids that must not be given again, and the names that past sales show. */
+const deletedCategoryTable = table(
+  "deleted_categories",
+  { shop: integer, id: integer, name: text },
+  { key: ["shop", "id"] },
+);
+export const categoryTables = [categoryTable, deletedCategoryTable];
 
-interface CategoryRow extends Row {
-  id: bigint;
-  name: string;
+/** What the row of a shop holds of its categories. */
+export const categoryFigures: ShopFigures = { columns: { last_category_id: count } };
+
+type CategoryRow = Omit<RowOf<typeof categoryTable>, "shop" | "name_key" | "has_metadata"> & {
   metadata: string | null;
-}
-export const categoryTables = [shopTable("categories", "id"), shopTable("deleted_categories", "id")];
-
-const columns = `id, name, ${metadataColumn("category", "categories")}`;
+};
+/** How a category is kept in its row. */
+const fields = new RowMapping<Omit<Category, "id">, CategoryRow>({
+  name: { columns: ["name", "name_key"], write: (name) => [name, nameKey(name)], read: ({ name }) => name },
+  metadata: metadataField,
+});
+const listed = fields.columns.filter((column) => !["name_key", "has_metadata"].includes(column));
+const columns = `id, ${listed.join(", ")}, ${metadataColumn("category", "categories")}`;
 type Key = [shop: number, id: bigint];
 
 const byId = query<Key, CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);
@@ -75,14 +67,15 @@ const firstRows = query<[shop: number, limit: number], CategoryRow>(
 const rowsAfter = query<[...Key, limit: number], CategoryRow>(
   `SELECT ${columns} FROM categories WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
-const insert = change<[...Key, name: string, nameKey: string, hasMetadata: 1 | null]>(
-  "INSERT INTO categories (shop, id, name, name_key, has_metadata) VALUES ($1, $2, $3, $4, $5)",
-);
-const setFields = change<[name: string, nameKey: string, hasMetadata: 1 | null, ...Key]>(
-  "UPDATE categories SET name = $1, name_key = $2, has_metadata = $3 WHERE shop = $4 AND id = $5",
+const insert = insertInto<[...Key, ...SqlValue[]]>(categoryTable, ["shop", "id", ...fields.columns]);
+const setFields = change<[...Key, ...SqlValue[]]>(
+  `UPDATE categories SET ${fields.assignments(3)} WHERE shop = $1 AND id = $2`,
 );
 const remove = change<Key>("DELETE FROM categories WHERE shop = $1 AND id = $2");
-const noteDeletion = change<Key>("INSERT INTO deleted_categories (shop, id) VALUES ($1, $2) ON CONFLICT DO NOTHING");
+const noteDeletion = change<[...Key, name: string]>(
+  `INSERT INTO deleted_categories (shop, id, name) VALUES ($1, $2, $3)
+   ON CONFLICT (shop, id) DO UPDATE SET name = excluded.name`,
+);
 const lastAssigned = query<[shop: number], IdRow>("SELECT last_category_id AS id FROM shops WHERE shop = $1");
 const noteAssigned = change<[id: bigint, shop: number]>("UPDATE shops SET last_category_id = $1 WHERE shop = $2");
 /** The first id, from `$1` on, that no category has had. `EXISTS`: for `IN`, SQLite would read all ids of the shop. */
@@ -100,8 +93,7 @@ export const firstUnused = query<[id: bigint, shop: number], IdRow>(`
 const event = eventsOf<Category>(({ id }) => ({ under: null, subjectId: String(id) }));
 
 function toCategory(row: CategoryRow): Category {
-  const { id, name } = row;
-  return row.metadata === null ? { id, name } : { id, name, metadata: readMetadata(row.metadata) };
+  return fields.read(row, { id: row.id });
 }
 
 /** Part of a transaction: the ids of all categories of a shop, by the `nameKey` of each. */
@@ -128,11 +120,11 @@ type Expectation = (category: Category) => boolean;
 
 /** The categories in the store. Everything that changes them is part of a transaction. */
 export class CategoryStore {
-  readonly #pets: CategorizedPets;
+  readonly #storage: Storage;
   readonly #clock: Clock;
 
-  constructor(pets: CategorizedPets, clock: Clock = systemClock) {
-    this.#pets = pets;
+  constructor(storage: Storage, clock: Clock = systemClock) {
+    this.#storage = storage;
     this.#clock = clock;
   }
 
@@ -149,19 +141,15 @@ export class CategoryStore {
   }
 
   /** Adds a category. The service assigns an id if none is given. */
-  *add(
-    author: Author,
-    { id, name, metadata: given }: { id?: bigint; name: string; metadata?: Metadata },
-  ): Change<Category | "id taken" | "name taken"> {
+  *add(author: Author, { id, metadata: pairs, ...given }: NewCategory): Change<Category | "id taken" | "name taken"> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     if (id !== undefined && (yield* first(byId, shop, id))) return "id taken";
-    const key = nameKey(name);
-    if (yield* first(byNameKey, shop, key)) return "name taken";
-    const metadata = unlessEmpty(given);
-    const added = { id: id ?? (yield* this.#assignId(locked)), name, ...(metadata && { metadata }) };
-    yield* all(insert, shop, added.id, name, key, metadataFlag(metadata));
-    yield* insertMetadata(shop, "category", [{ id: added.id, metadata }]);
+    if (yield* first(byNameKey, shop, nameKey(given.name))) return "name taken";
+    const metadata = unlessEmpty(pairs);
+    const added = present<Category>({ ...given, id: id ?? (yield* this.#assignId(locked)), metadata });
+    yield* all(insert, shop, added.id, ...fields.values(added));
+    yield* insertMetadata(shop, "category", [added]);
     yield* publishLast(locked, author, [event(categoryCreated, added)]);
     return added;
   }
@@ -179,17 +167,13 @@ export class CategoryStore {
     if (!row) return "not found";
     const before = toCategory(row);
     if (!isExpected(before)) return "not expected";
-    const metadata = patchedMetadata(before.metadata, patch.metadata);
-    const refusal = patch.metadata && metadataRefusal(metadata);
-    if (refusal) return refusal;
-    const name = patch.name ?? before.name;
-    const after = { id, name, ...(metadata && { metadata }) };
-    if (name === before.name && sameMetadata(metadata, before.metadata)) return before;
-    const key = nameKey(name);
-    const named = yield* first(byNameKey, shop, key);
+    const after = patched<Category>(before, { ...before, ...patch });
+    if ("refused" in after) return after;
+    if (after === before) return before;
+    const named = yield* first(byNameKey, shop, nameKey(after.name));
     if (named && named.id !== id) return "name taken";
-    yield* all(setFields, name, key, metadataFlag(metadata), shop, id);
-    yield* replaceMetadata(shop, "category", id, before.metadata, metadata);
+    yield* all(setFields, shop, id, ...fields.values(after));
+    yield* replaceMetadata(shop, "category", id, before.metadata, after.metadata);
     yield* publishLast(locked, author, [event(categoryUpdated, after, before)]);
     return after;
   }
@@ -214,11 +198,11 @@ export class CategoryStore {
     if (!isExpected(category)) return "not expected";
     let moved: NewEvent[] = [];
     if (moveTo === undefined) {
-      const animals = yield* this.#pets.countIn(locked, id);
+      const animals = yield* animalsIn(locked, id);
       if (animals > 0n) return { refused: "in use", animals };
     } else {
       if (moveTo === id || !(yield* first(byId, shop, moveTo))) return "no target";
-      const part = yield* this.#pets.reassign(locked, id, moveTo, after);
+      const part = yield* reassign(locked, id, moveTo, after);
       moved = part.moved ? [part.moved] : [];
       if (part.end !== undefined) {
         if (part.moved) yield* publishLast(locked, author, moved);
@@ -227,7 +211,7 @@ export class CategoryStore {
     }
     yield* all(remove, shop, id);
     yield* replaceMetadata(shop, "category", id, category.metadata, undefined);
-    yield* all(noteDeletion, shop, id);
+    yield* all(noteDeletion, shop, id, category.name);
     yield* publishLast(locked, author, [...moved, event(categoryDeleted, category)]);
     return null;
   }
@@ -236,17 +220,12 @@ export class CategoryStore {
    * Moves the animals that `delete` has left, and deletes the category. Rejects with `StorageUnavailable` when no client
    * waits any longer; then a repeated deletion goes on.
    */
-  async finishDeletion(
-    storage: Storage,
-    author: Author,
-    id: bigint,
-    moveTo: bigint | undefined,
-  ): Promise<null | DeletionRefusal> {
+  async finishDeletion(author: Author, id: bigint, moveTo: bigint | undefined): Promise<null | DeletionRefusal> {
     const end = this.#clock.monotonic() + RESPONSE_TIMEOUT;
     let after: bigint | undefined;
     while (this.#clock.monotonic() < end) {
       const from = after;
-      const outcome = await storage.write(() => this.delete(author, id, moveTo, () => true, from), author.shop);
+      const outcome = await this.#storage.write(() => this.delete(author, id, moveTo, () => true, from), author.shop);
       if (outcome === "not found") return null; // another request has deleted it
       if (typeof outcome !== "bigint") return outcome;
       after = outcome;
@@ -263,7 +242,7 @@ export class CategoryStore {
     let id = ((yield* first(lastAssigned, shop)) as IdRow).id + 1n;
     for (;;) {
       const unused = ((yield* first(firstUnused, id, shop)) as IdRow).id;
-      id = yield* this.#pets.firstUnreferenced(locked, unused);
+      id = yield* firstUnreferenced(locked, unused);
       if (id === unused) break;
     }
     yield* all(noteAssigned, id, shop);

@@ -8,7 +8,7 @@ import { EventWatch } from "./event-watch.ts";
 import { eventsCommand } from "./events.command.ts";
 import { eventHandlers } from "./events.handlers.ts";
 import { eventOperations } from "./events.operations.ts";
-import { eventTables } from "./events.table.ts";
+import { eventTable } from "./events.table.ts";
 
 const settings = {
   PETSTORE_EVENT_DAYS: setting<number>({
@@ -30,7 +30,7 @@ export function eventsDomain(types: readonly EventType[], filters: readonly Even
     operations,
     settings,
     commands: [eventsCommand(types.map(({ type }) => type))],
-    shopTables: eventTables,
+    tables: [eventTable],
     open: ({ storage, expiry, log, repeat }, { PETSTORE_EVENT_DAYS }) => {
       const deleteOld = eventRetention(storage, PETSTORE_EVENT_DAYS);
       repeat({ name: "delete_old_events", by: "leader", run: () => deleteOld(expiry.now()) });

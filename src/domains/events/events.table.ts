@@ -1,5 +1,4 @@
-import { shopTable } from "../../storage/owned-table.ts";
-import type { Row } from "../../storage/statement.ts";
+import { integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 
 /**
  * The log of each shop: one row for each resource that a change has changed, with ids from 1 on without gaps.
@@ -9,19 +8,24 @@ import type { Row } from "../../storage/statement.ts";
  * key that readers of the log must not see, `system` or `operator`. `data` is the resource after the change, and
  * `previous` a JSON Merge Patch that turns it into the resource before the change. Both are JSON as the API shows it.
  */
-export const eventTables = [shopTable("events", "id")];
+export const eventTable = table(
+  "events",
+  {
+    shop: integer,
+    id: integer,
+    at: integer,
+    under: optional(integer),
+    type: text,
+    subject: optional(text),
+    actor: text,
+    request_id: optional(text),
+    data: optional(text),
+    previous: optional(text),
+  },
+  { key: ["shop", "id"], indices: { events_under: { on: "shop, under, id" } } },
+);
 
-export interface EventRow extends Row {
-  id: bigint;
-  at: bigint;
-  under: bigint | null;
-  type: string;
-  subject: string | null;
-  actor: string;
-  request_id: string | null;
-  data: string | null;
-  previous: string | null;
-}
+export type EventRow = Omit<RowOf<typeof eventTable>, "shop">;
 /** The columns besides `id` that are small. In a row, they come before the others. */
 export const smallColumns = ["at", "type", "under", "subject", "actor", "request_id"];
 export const columns = [...smallColumns, "data", "previous"];

@@ -1,22 +1,23 @@
 import { expect, test } from "bun:test";
 import { orderPlaced } from "../orders/orders.operations.ts";
+import { added } from "../pets/pet-figures.ts";
 import { petCreated, petDeleted, petUpdated } from "../pets/pets.operations.ts";
 import type { Pet } from "../pets/pets.schemas.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { eventsOf } from "./new-event.ts";
 import { operator, publish } from "./publish.ts";
 
-const newShop = (): LockedShop => ({ shop: 1, now: 0, day: 0n, at: 0, lastEventId: 7n, changes: {} });
+const newShop = (): LockedShop => ({ shop: 1, now: 0, day: 0n, at: 0, lastEventId: 7n, changes: new Map() });
 
 test("figures cannot be recorded without an event", () => {
   const shop = newShop();
-  addToFigure(shop, "added");
+  addToFigure(shop, added);
   expect(() => publish(shop, operator(1), [])).toThrow("Figures were recorded");
 });
 
 test("nothing is published without events and figures", () => {
   const shop = newShop();
-  addToFigure(shop, "added", 0);
+  addToFigure(shop, added, 0);
   expect(publish(shop, operator(1), []).next([])).toMatchObject({ done: true });
 });
 

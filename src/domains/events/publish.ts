@@ -1,8 +1,9 @@
 import type { Caller } from "../../contract/caller.ts";
 import { andCommit, insertAll, together } from "../../storage/combined-steps.ts";
-import { change } from "../../storage/statement.ts";
+import { insertInto } from "../../storage/table.ts";
 import type { Change } from "../../storage/transaction.ts";
 import { type LockedShop, updateShop } from "../shops/figures.ts";
+import { columns, eventTable } from "./events.table.ts";
 import type { NewEvent } from "./new-event.ts";
 
 /** The actor for a key that readers of the shop's log must not see. */
@@ -51,10 +52,7 @@ type Json = [data: string | null, previous: string | null];
 
 type EventValues = [shop: number, id: bigint, ...New, ...Json];
 
-const insert = change<EventValues>(`
-  INSERT INTO events (shop, id, at, type, under, subject, actor, request_id, data, previous)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-`);
+const insert = insertInto<EventValues>(eventTable, ["shop", "id", ...columns]);
 
 /**
  * Part of a transaction: adds events, in this order, to the log of the shop that it has locked, and writes the figures
@@ -67,7 +65,7 @@ export function publish(
 ): Change<unknown> {
   const { shop, at } = locked;
   if (events.length === 0) {
-    if (Object.values(locked.changes).every((by) => by === 0)) return together([]);
+    if ([...locked.changes.values()].every((by) => by === 0)) return together([]);
     throw new Error("Figures were recorded, but there are no events to publish with them.");
   }
   const rows = events.map(

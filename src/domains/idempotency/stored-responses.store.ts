@@ -2,9 +2,9 @@ import { type DueTimes, type SandboxShop, type Waiting, type WaitingRow, waiting
 import { RESPONSE_LIFETIME_HOURS } from "../../contract/requests.ts";
 import type { StoredResponse, StoredResponses } from "../../http/interfaces.ts";
 import { together, withoutCommit } from "../../storage/combined-steps.ts";
-import { DELETE_BATCH_SIZE, shopTable } from "../../storage/owned-table.ts";
 import { acrossShops, change, lookUp, query, type Row } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { DELETE_BATCH_SIZE, integer, table, text } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type ExpiryClock, HOUR_MS } from "../../timing/clock.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
@@ -19,7 +19,12 @@ type DueRow = DigestRow & { shop: bigint };
 
 type Key = [shop: number, digest: string];
 
-export const storedResponseTables = [shopTable("stored_responses", "digest")];
+/** In the order of time, so that only the index of digests is written at random. */
+export const storedResponseTable = table(
+  "stored_responses",
+  { shop: integer, digest: text, fingerprint: text, response: text, due_at: integer },
+  { key: ["shop", "digest"], keepsOrder: true, indices: { stored_responses_by_time: { on: "due_at" } } },
+);
 
 const LIFETIME = RESPONSE_LIFETIME_HOURS * HOUR_MS;
 /** How many responses one transaction brings nearer: nearly each is on another page. */
@@ -29,7 +34,8 @@ const BATCHES = 20;
 
 // Without a condition on the time, so that PostgreSQL never uses the other index: it plans while the table may be empty.
 const find = lookUp<Key, ResponseRow>(
-  "SELECT fingerprint, response, due_at FROM stored_responses WHERE shop = $1 AND digest = $2",
+  (value) =>
+    `SELECT fingerprint, response, due_at FROM stored_responses WHERE shop = ${value(1)} AND digest = ${value(2)}`,
 );
 // An engine with concurrent transactions makes it wait for another one of the same key.
 const add = change<[...Key, fingerprint: string, response: string, dueAt: number, now: number], DigestRow>(

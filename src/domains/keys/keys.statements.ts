@@ -1,48 +1,51 @@
-import type { Caller, Mode, Scope } from "../../contract/caller.ts";
+import { type Caller, type Mode, modes, type Scope } from "../../contract/caller.ts";
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
-import { accountTable } from "../../storage/owned-table.ts";
-import { change, lookUp, query, type Row } from "../../storage/statement.ts";
+import { change, lookUp, query } from "../../storage/statement.ts";
+import { count, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
 import type { ApiKey } from "./keys.ts";
 
-export interface KeyRow extends Row {
-  id: string;
-  account_id: string;
-  mode: Mode;
-  name: string;
-  hint: string;
-  scopes: string;
-  limit_per_minute: bigint | null;
-  created_at: bigint;
-  planned_end: bigint | null;
-  expires_at: bigint | null;
-  revoked_at: bigint | null;
-  last_used_at: bigint | null;
-  banned_until: bigint | null;
-  bans: bigint;
-}
+/**
+ * `planned_end` is the end that a key got when it was created, and `expires_at` its current end, which a rotation makes
+ * earlier. `banned_until` is the end of its last ban, and `bans` the number of its bans in a row.
+ */
+export const keyTable = table(
+  "api_keys",
+  {
+    id: text,
+    account_id: { ...text, references: "accounts (id)" },
+    mode: oneOf(...modes),
+    name: text,
+    digest: text,
+    hint: text,
+    scopes: text,
+    limit_per_minute: optional(integer),
+    created_at: integer,
+    planned_end: optional(integer),
+    expires_at: optional(integer),
+    revoked_at: optional(integer),
+    last_used_at: optional(integer),
+    banned_until: optional(integer),
+    bans: count,
+  },
+  {
+    key: ["id"],
+    owner: "account_id",
+    indices: {
+      api_keys_by_digest: { on: "digest", unique: true },
+      api_keys_by_account: { on: "account_id, created_at" },
+    },
+  },
+);
+
+export type KeyRow = Omit<RowOf<typeof keyTable>, "digest">;
 
 type OwnerRow = { account_id: string };
 type CountRow = { keys: bigint };
 
-interface CallerRow extends PlanRow {
-  /** Null if the account was deleted. */
-  shop: bigint | null;
-  id: string;
-  account_id: string;
-  mode: Mode;
-  name: string;
-  scopes: string;
-  limit_per_minute: bigint | null;
-  expires_at: bigint | null;
-  revoked_at: bigint | null;
-  last_used_at: bigint | null;
-  banned_until: bigint | null;
-  bans: bigint;
-  suspended_at: bigint | null;
-}
-
-export const keyTables = [accountTable("api_keys", "id")];
+/** `shop` is null if the account was deleted. */
+type CallerRow = PlanRow &
+  Omit<KeyRow, "hint" | "created_at" | "planned_end"> & { shop: bigint | null; suspended_at: bigint | null };
 
 type Position = [createdAt: number, id: string, limit: number];
 type NewKeyValues = [id: string, accountId: string, mode: Mode, name: string, digest: string, hint: string];
@@ -85,12 +88,13 @@ export const ownerOfKey = query<[id: string], OwnerRow>(
 );
 export const keyById = query<[id: string], KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 export const keyByDigest = lookUp<[digest: string], CallerRow>(
-  `SELECT api_keys.id, api_keys.account_id, api_keys.mode, api_keys.name, scopes, limit_per_minute, expires_at, revoked_at, last_used_at, banned_until, bans,
+  (value) =>
+    `SELECT api_keys.id, api_keys.account_id, api_keys.mode, api_keys.name, scopes, limit_per_minute, expires_at, revoked_at, last_used_at, banned_until, bans,
      plan, per_minute, per_day, suspended_at, shop
    FROM api_keys
      LEFT JOIN accounts ON accounts.id = api_keys.account_id
      LEFT JOIN shops ON shops.account_id = api_keys.account_id AND shops.mode = api_keys.mode
-   WHERE digest = $1`,
+   WHERE digest = ${value(1)}`,
 );
 export const insertKey = change<
   [...NewKeyValues, scopes: string, limit: number | null, createdAt: number, end: number | null],
@@ -171,10 +175,10 @@ export function toCaller(digest: string, row: CallerRow, now: number): Caller | 
 /** There are few combinations of scopes. Keys share their sets. */
 const scopeSets = new Map<string, ReadonlySet<Scope>>();
 
-function scopeSet(text: string): ReadonlySet<Scope> {
-  const known = scopeSets.get(text);
+function scopeSet(list: string): ReadonlySet<Scope> {
+  const known = scopeSets.get(list);
   if (known) return known;
-  const made = new Set(text.split(",").filter(Boolean) as Scope[]);
-  scopeSets.set(text, made);
+  const made = new Set(list.split(",").filter(Boolean) as Scope[]);
+  scopeSets.set(list, made);
   return made;
 }

@@ -133,7 +133,7 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
   test.each([
     ["no object", "text", "/metadata", 'must be an object; got "text"'],
     ["a list", ["a"], "/metadata", "must be an object; got an array"],
-    ["a number", { a: 1 }, "/metadata/a", "must be a string; got 1"],
+    ["a number", { a: 1 }, "/metadata/a", "must be a string; got 1, write it in double quotes"],
     ["an object in it", { a: { b: "c" } }, "/metadata/a", "must be a string; got an object"],
     ["an empty key", { "": "a" }, "/metadata/", "is a key that must have at least 1 character; it has 0"],
     [

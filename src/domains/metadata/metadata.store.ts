@@ -1,20 +1,32 @@
 import { insertAll } from "../../storage/combined-steps.ts";
-import { shopTable } from "../../storage/owned-table.ts";
 import type { PageSelection } from "../../storage/pages.ts";
+import type { StoredField } from "../../storage/row-mapping.ts";
 import { change } from "../../storage/statement.ts";
+import { insertInto, integer, oneOf, table, text } from "../../storage/table.ts";
 import { all, type Change } from "../../storage/transaction.ts";
 import { type Metadata, sameMetadata } from "./metadata.schemas.ts";
 
 /** The kinds of resources that can have metadata. */
-export type MetadataKind = "pet" | "category" | "order";
+const kinds = ["pet", "category", "order"] as const;
+export type MetadataKind = (typeof kinds)[number];
 
-/** A column with the metadata of a resource as JSON; `$1` is the shop. It is looked up only if there is any. */
-export function metadataColumn(kind: MetadataKind, table: string): string {
-  return `CASE WHEN ${table}.has_metadata = 1 THEN ${pairsOf(kind, table)} END AS metadata`;
+/**
+ * The pairs of a resource as a JSON object. `has_metadata` in the row of the resource is 1 where there are any, and null
+ * otherwise: most resources have none, and are then read without a look-up.
+ */
+export const metadataTable = table(
+  "metadata",
+  { shop: integer, kind: oneOf(...kinds), id: integer, pairs: text },
+  { key: ["shop", "kind", "id"] },
+);
+
+/** A column with the metadata of a resource as JSON. It is looked up only if there is any. */
+export function metadataColumn(kind: MetadataKind, from: string): string {
+  return `CASE WHEN ${from}.has_metadata = 1 THEN ${pairsOf(kind, from, `${from}.shop`)} END AS metadata`;
 }
 
 /**
- * The same for `readPage`. The rows of a page with scanned conditions lack the column `has_metadata`, so metadata is
+ * The same for `readPage`; `$1` is the shop. The rows of a page with scanned conditions lack the column `has_metadata`, so metadata is
  * looked up for each of them.
  */
 export function attachedMetadata(kind: MetadataKind): NonNullable<PageSelection["attached"]> {
@@ -25,30 +37,25 @@ export function attachedMetadata(kind: MetadataKind): NonNullable<PageSelection[
   };
 }
 
-function pairsOf(kind: MetadataKind, from: string): string {
-  return `(SELECT pairs FROM metadata WHERE metadata.shop = $1 AND kind = '${kind}' AND metadata.id = ${from}.id)`;
+function pairsOf(kind: MetadataKind, from: string, shop = "$1"): string {
+  return `(SELECT pairs FROM metadata WHERE metadata.shop = ${shop} AND kind = '${kind}' AND metadata.id = ${from}.id)`;
 }
-
-export const metadataTables = [shopTable("metadata", "kind", "id")];
 
 type Key = [shop: number, kind: MetadataKind, id: bigint];
 
-const insert = change<[...Key, pairs: string]>("INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)");
-const set = change<[...Key, pairs: string]>(
-  `INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)
-   ON CONFLICT (shop, kind, id) DO UPDATE SET pairs = excluded.pairs`,
-);
+const columns = ["shop", "kind", "id", "pairs"] as const;
+const insert = insertInto<[...Key, pairs: string]>(metadataTable, columns);
+const set = insertInto<[...Key, pairs: string]>(metadataTable, columns, {
+  end: "ON CONFLICT (shop, kind, id) DO UPDATE SET pairs = excluded.pairs",
+});
 const remove = change<Key>("DELETE FROM metadata WHERE shop = $1 AND kind = $2 AND id = $3");
 
-/** The value of `has_metadata` in the row of a resource. */
-export function metadataFlag(pairs: Metadata | undefined): 1 | null {
-  return pairs === undefined ? null : 1;
-}
-
-/** The pairs of a resource, from the JSON of a read. */
-export function readMetadata(json: string): Metadata {
-  return JSON.parse(json) as Metadata;
-}
+/** What the row of a resource has of its pairs, which `metadataColumn` reads. */
+export const metadataField: StoredField<Metadata | undefined, { readonly metadata: string | null }> = {
+  columns: ["has_metadata"],
+  write: (pairs) => [pairs ? 1n : null],
+  read: ({ metadata }) => (metadata === null ? undefined : (JSON.parse(metadata) as Metadata)),
+};
 
 /** Part of a transaction: stores the pairs of new resources that have any. */
 export function insertMetadata(
@@ -63,8 +70,8 @@ export function insertMetadata(
 }
 
 /**
- * Part of a transaction: replaces the pairs of a resource, unless they are the same. The caller must set `metadataFlag`
- * in the row of the resource.
+ * Part of a transaction: replaces the pairs of a resource, unless they are the same. The caller must write
+ * `metadataField` in the row of the resource.
  */
 export function* replaceMetadata(
   shop: number,

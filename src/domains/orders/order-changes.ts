@@ -1,16 +1,18 @@
 import type { EventFilter } from "../../contract/event-filter.ts";
 import { Int64 } from "../../contract/schemas.ts";
 import { type IdRow, query } from "../../storage/statement.ts";
+import { count } from "../../storage/table.ts";
 import { first } from "../../storage/transaction.ts";
 import { eventsOf } from "../events/new-event.ts";
+import type { PetStatus } from "../pets/pets.schemas.ts";
+import type { StatusCause } from "../pets/transitions.ts";
+import { type DayFigure, eventsWhere, type ShopFigures } from "../shops/figures.ts";
+import { figure } from "../shops/shops.operations.ts";
 import { orderCancelled, orderConfirmed, orderReturned } from "./orders.operations.ts";
 import type { StoreOrder } from "./orders.schemas.ts";
 
 /** The new status of an animal, and why it gets it. */
-export type PetChange =
-  | [to: "pending", cause: "order_placed"]
-  | [to: "sold", cause: "order_confirmed" | "order_sold"]
-  | [to: "available", cause: "order_cancelled" | "order_expired" | "order_returned"];
+export type PetChange = [to: PetStatus, cause: Exclude<StatusCause, "updated">];
 
 /** A change of an order by a client: the required status, the new one, its event, and the new status of the animal. */
 export interface OrderChange {
@@ -43,4 +45,31 @@ export const orderEventFilter: EventFilter = {
     return pet && { under: pet.id, subject: String(id) };
   },
   passes: ({ subject }, id) => subject.type === "order" && subject.id === id,
+};
+
+const ofDay = (name: string, description: string, type: string, example = 0): DayFigure => ({
+  name,
+  field: name,
+  description,
+  example,
+  inEvents: eventsWhere(`type = '${type}'`),
+});
+export const sold = ofDay("sold", "Orders that were confirmed.", "order.confirmed", 1);
+export const expired = ofDay("expired", "Orders that expired.", "order.expired");
+export const returned = ofDay("returned", "Orders whose animal was returned.", "order.returned");
+/** The column of how many orders are `placed`. */
+export const openOrders = "open_orders";
+
+/** What the row of a shop holds of its orders. */
+export const orderFigures: ShopFigures = {
+  of: "open orders",
+  columns: { last_order_id: count, [openOrders]: count },
+  today: [sold, expired, returned],
+  fields: {
+    openOrders: {
+      schema: figure("Orders that are `placed`.", 1),
+      example: 1,
+      read: ([row]) => Number(row[openOrders]),
+    },
+  },
 };

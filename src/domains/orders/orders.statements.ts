@@ -3,80 +3,124 @@ import type { WaitingRow } from "../../contract/due-times.ts";
 import { MAX_IDS } from "../../contract/paging.ts";
 import { INT64_MAX, INT64_MIN, millisecondsOf, parseInt64, timestampOf } from "../../contract/schemas.ts";
 import { together } from "../../storage/combined-steps.ts";
-import { shopTable } from "../../storage/owned-table.ts";
 import { type Condition, isOneOf, type Page, readPage } from "../../storage/pages.ts";
 import { prefixBounds } from "../../storage/prefix.ts";
-import { acrossShops, change, type IdRow, query, type Row } from "../../storage/statement.ts";
-import type { Query } from "../../storage/transaction.ts";
-import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
-import { type PriceValues, readPrice } from "../shops/prices.ts";
+import { inColumn, RowMapping } from "../../storage/row-mapping.ts";
+import { acrossShops, cachedChange, change, type IdRow, query, type SqlValue } from "../../storage/statement.ts";
+import { insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
+import { all, type Change, type Query } from "../../storage/transaction.ts";
+import { attachedMetadata, metadataColumn, metadataField } from "../metadata/metadata.store.ts";
+import { priceField } from "../shops/prices.ts";
 import { MAX_SEARCH, type OrderFilters } from "./orders.operations.ts";
-import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
+import type { StoreOrder } from "./orders.schemas.ts";
 
-export interface OrderRow extends Row {
-  id: bigint;
-  pet_id: bigint;
-  reference: string | null;
-  status: StoreOrderStatus;
-  placed_at: bigint;
-  expires_at: bigint;
-  amount: bigint | null;
-  currency: string | null;
-  confirmed_at: bigint | null;
-  seller: string | null;
-  confirmed_by_key: string | null;
-  confirmed_by: string | null;
-  pet_name: string | null;
-  category_id: bigint | null;
-  cancelled_at: bigint | null;
-  returned_at: bigint | null;
+/**
+ * `reference_start` is what orders are searched by. `due_at` is when the reservation ends; a fast-forward moves it, but not
+ * `expires_at`, which clients have seen. `confirmed_by_key`, `confirmed_by`, `pet_name` and `category_id` are what they
+ * were when the order was confirmed. The indexes of confirmed and returned orders have all that `getSales` reads, but not
+ * on PostgreSQL, whose pages of the table hold many orders.
+ */
+export const orderTable = table(
+  "store_orders",
+  {
+    shop: integer,
+    id: integer,
+    pet_id: integer,
+    reference: optional(text),
+    reference_start: optional(text),
+    status: oneOf("placed", "confirmed", "cancelled", "expired", "returned"),
+    placed_at: integer,
+    expires_at: integer,
+    due_at: integer,
+    amount: optional(integer),
+    currency: optional(text),
+    confirmed_at: optional(integer),
+    seller: optional(text),
+    confirmed_by_key: optional(text),
+    confirmed_by: optional(text),
+    pet_name: optional(text),
+    category_id: optional(integer),
+    cancelled_at: optional(integer),
+    returned_at: optional(integer),
+    has_metadata: optional(integer),
+  },
+  {
+    key: ["shop", "id"],
+    indices: {
+      store_orders_by_status: { on: "shop, status, id" },
+      store_orders_by_pet: { on: "shop, pet_id, id" },
+      store_orders_by_reference: { on: "shop, reference, id", where: "reference IS NOT NULL" },
+      store_orders_by_start: { on: "shop, reference_start, id", where: "reference_start IS NOT NULL" },
+      store_orders_by_time: { on: "shop, placed_at, id" },
+      store_orders_confirmed: {
+        on: "shop, confirmed_at, id",
+        covers: "seller, category_id, currency, amount",
+        where: "confirmed_at IS NOT NULL",
+      },
+      store_orders_returned: {
+        on: "shop, returned_at, id",
+        covers: "seller, category_id, currency, amount",
+        where: "returned_at IS NOT NULL",
+      },
+      store_orders_open: { on: "shop, pet_id", unique: true, where: "status = 'placed'" },
+      store_orders_due: { on: "due_at", where: "status = 'placed'" },
+    },
+  },
+);
+
+export type StoredOrderRow = Omit<RowOf<typeof orderTable>, "shop" | "reference_start" | "has_metadata"> & {
   metadata: string | null;
-}
-
-export interface StoredOrderRow extends OrderRow {
-  /** When the reservation ends, in Unix milliseconds. A fast-forward moves it, but not `expires_at`. */
-  due_at: bigint;
-}
+};
+export type OrderRow = Omit<StoredOrderRow, "due_at">;
 
 /** An order whose reservation has ended. */
 type DueRow = IdRow & { shop: bigint; due_at: bigint };
 
 type Key = [shop: number, id: bigint];
-type Times = [placedAt: number, expiresAt: number];
-type NewOrderValues = [
-  ...Key,
-  petId: bigint,
-  reference: string | null,
-  referenceStart: string | null,
-  ...Times,
-  ...PriceValues,
-  seller: string | null,
-  hasMetadata: 1 | null,
-];
-type ConfirmerValues = [seller: string, key: string | null, name: string];
-type SoldPetValues = [petName: string, categoryId: bigint];
 
-export const orderTables = [shopTable("store_orders", "id")];
+const time = (moment: string | undefined) => [moment === undefined ? null : BigInt(millisecondsOf(moment))];
+const shownTime = (milliseconds: bigint | null) => (milliseconds === null ? undefined : timestampOf(milliseconds));
 
-const listed = [
+/** How an order is kept in its row. */
+export const orderFields = new RowMapping<Omit<StoreOrder, "id">, OrderRow>({
+  petId: inColumn("pet_id"),
+  reference: {
+    columns: ["reference", "reference_start"],
+    write: (reference) => [reference ?? null, reference === undefined ? null : foldedStart(reference, MAX_SEARCH)],
+    read: (row) => row.reference ?? undefined,
+  },
+  status: inColumn("status"),
+  price: priceField,
+  seller: inColumn("seller"),
+  placedAt: { columns: ["placed_at"], write: time, read: (row) => timestampOf(row.placed_at) },
+  expiresAt: { columns: ["expires_at"], write: time, read: (row) => timestampOf(row.expires_at) },
+  confirmedAt: { columns: ["confirmed_at"], write: time, read: (row) => shownTime(row.confirmed_at) },
+  confirmedBy: {
+    columns: ["confirmed_by_key", "confirmed_by"],
+    write: (by) => [by?.keyId ?? null, by?.name ?? null],
+    read: ({ confirmed_by_key: keyId, confirmed_by: name }) =>
+      name === null ? undefined : { ...(keyId !== null && { keyId }), name },
+  },
+  petName: inColumn("pet_name"),
+  categoryId: inColumn("category_id"),
+  cancelledAt: { columns: ["cancelled_at"], write: time, read: (row) => shownTime(row.cancelled_at) },
+  returnedAt: { columns: ["returned_at"], write: time, read: (row) => shownTime(row.returned_at) },
+  metadata: metadataField,
+});
+
+/** The columns of an order that are read, besides `id` and its metadata. */
+const listed = orderFields.columns.filter((column) => !["reference_start", "has_metadata"].includes(column));
+/** Those that filters look at, without an index. */
+const filtered = [
   "pet_id",
-  "reference",
   "status",
   "placed_at",
-  "expires_at",
-  "amount",
-  "currency",
   "confirmed_at",
+  "reference",
   "seller",
   "confirmed_by_key",
-  "confirmed_by",
-  "pet_name",
   "category_id",
-  "cancelled_at",
-  "returned_at",
 ];
-/** The columns that `RETURNING` gives. Metadata is read separately. */
-const written = `id, ${listed.join(", ")}, NULL AS metadata`;
 const select = `SELECT id, ${listed.join(", ")}, due_at, ${metadataColumn("order", "store_orders")} FROM store_orders`;
 
 export const byId = query<Key, StoredOrderRow>(`${select} WHERE shop = $1 AND id = $2`);
@@ -106,48 +150,28 @@ export const bringNearer = change<[milliseconds: number, shop: number]>(
 export const nextId = change<[shop: number], IdRow>(
   "UPDATE shops SET last_order_id = last_order_id + 1 WHERE shop = $1 RETURNING last_order_id AS id",
 );
-export const insert = change<NewOrderValues, OrderRow>(
-  `INSERT INTO store_orders (shop, id, pet_id, reference, reference_start, status, placed_at, expires_at, due_at, amount,
-     currency, seller, has_metadata)
-   VALUES ($1, $2, $3, $4, $5, 'placed', $6, $7, $7, $8, $9, $10, $11) RETURNING ${written}`,
-);
-/** By the status that an order gets: `$1` is the time in Unix milliseconds, `$2` the shop, `$3` the order. */
-export const setStatus = { cancelled: statusUpdate("cancelled"), returned: statusUpdate("returned") };
-export const setConfirmed = change<
-  [at: number, ...Key, ...PriceValues, ...ConfirmerValues, ...SoldPetValues],
-  OrderRow
->(
-  `UPDATE store_orders SET status = 'confirmed', confirmed_at = $1, amount = $4, currency = $5, seller = $6,
-     confirmed_by_key = $7, confirmed_by = $8, pet_name = $9, category_id = $10
-   WHERE shop = $2 AND id = $3 RETURNING ${written}`,
-);
-export const setFields = change<
-  [reference: string | null, referenceStart: string | null, hasMetadata: 1 | null, ...PriceValues, ...Key]
->(
-  `UPDATE store_orders SET reference = $1, reference_start = $2, has_metadata = $3, amount = $4, currency = $5
-   WHERE shop = $6 AND id = $7`,
-);
-export const setEnd = change<[...Key, end: number]>(
-  "UPDATE store_orders SET expires_at = $3, due_at = $3 WHERE shop = $1 AND id = $2",
-);
-export const setExpired = change<[...Key, end: number]>(
-  "UPDATE store_orders SET status = 'expired', expires_at = $3 WHERE shop = $1 AND id = $2",
-);
-
-function statusUpdate(status: "cancelled" | "returned") {
-  return change<[at: number, ...Key], OrderRow>(
-    `UPDATE store_orders SET status = '${status}', ${status}_at = $1 WHERE shop = $2 AND id = $3 RETURNING ${written}`,
-  );
+export const insert = insertInto<[...Key, dueAt: number, ...SqlValue[]]>(orderTable, [
+  "shop",
+  "id",
+  "due_at",
+  ...orderFields.columns,
+]);
+/** Part of a transaction: writes what has changed of an order. Other columns, which are in many indices, cost time. */
+export function* writeOrder(shop: number, before: StoreOrder, after: StoreOrder): Change<void> {
+  const [assignments, values] = orderFields.changes(before, after, 3);
+  if (values.length === 0) return; // other metadata, for example
+  const update = cachedChange(`UPDATE store_orders SET ${assignments} WHERE shop = $1 AND id = $2`);
+  yield* all(update, shop, after.id, ...values);
 }
+export const setDue = change<[...Key, dueAt: number]>(
+  "UPDATE store_orders SET due_at = $3 WHERE shop = $1 AND id = $2",
+);
 
 const attached = attachedMetadata("order");
 /** How many orders a page of a search scans for other conditions: they are read at random. */
 const SEARCH_SCAN = 1_000;
-
-/** What an order with this reference is searched by. */
-export function startOf(reference: string | undefined): string | null {
-  return reference === undefined ? null : foldedStart(reference, MAX_SEARCH);
-}
+/** The same of other lists: rows of orders are large. */
+const LIST_SCAN = 5_000;
 
 /** The position of the order that has the text of a search as its id, and comes before all others. */
 const HIT = "#";
@@ -187,11 +211,11 @@ export function readOrders(
   const confirmed = inSpan("confirmed_at", confirmedSince, confirmedUntil);
   const onId = ids ? [isOneOf(ids)] : [];
   const others = [
-    optional("status", "TEXT", lead?.column === "status" ? undefined : filters.status),
-    optional("reference", "TEXT", lead?.column === "reference" ? undefined : reference),
-    optional("confirmed_by_key", "TEXT", filters.confirmedBy),
-    optional("seller", "TEXT", filters.seller),
-    optional("category_id", "BIGINT", filters.categoryId),
+    ifGiven("status", "TEXT", lead?.column === "status" ? undefined : filters.status),
+    ifGiven("reference", "TEXT", lead?.column === "reference" ? undefined : reference),
+    ifGiven("confirmed_by_key", "TEXT", filters.confirmedBy),
+    ifGiven("seller", "TEXT", filters.seller),
+    ifGiven("category_id", "BIGINT", filters.categoryId),
   ];
   const ofPets = petId !== undefined && lead?.column !== "pet_id" ? [isOneOf(petId, "pet_id")] : [];
   const scannedTimes = [
@@ -204,10 +228,12 @@ export function readOrders(
     {
       table: "store_orders",
       columns: search ? [...listed, "reference_start"] : listed,
+      scannedColumns: by === "reference_start" ? [...filtered, by] : filtered,
       attached,
       shop,
       after: search ? search.id : after === undefined ? undefined : BigInt(after),
-      ...(search && { afterBy: search.start, scanLimit: SEARCH_SCAN }),
+      scanLimit: search ? SEARCH_SCAN : LIST_SCAN,
+      ...(search && { afterBy: search.start }),
       limit,
       sort: isDescending ? "-id" : "id",
       by,
@@ -225,10 +251,10 @@ export function readOrders(
 }
 
 /** The orders whose reference begins with a text, after a position, without the one that has it as its id. */
-function searchOf(text: string, after: string | undefined) {
-  const [lowest, highest] = prefixBounds(foldedStart(text, MAX_SEARCH), MAX_SEARCH);
+function searchOf(search: string, after: string | undefined) {
+  const [lowest, highest] = prefixBounds(foldedStart(search, MAX_SEARCH), MAX_SEARCH);
   const [, start = lowest, id = INT64_MIN] = /^([^]*) (-?\d+)$/.exec(after ?? "") ?? [];
-  const hit = parseInt64(text);
+  const hit = parseInt64(search);
   const bounds: Condition[] = [
     (bind) => `reference_start <= ${bind(highest)}`,
     ...(hit === undefined ? [] : [((bind) => `id <> ${bind(hit)}`) satisfies Condition]),
@@ -261,7 +287,7 @@ export function* searchOrders(
 }
 
 /** A condition on a column, which every row fulfils if there is no value. */
-function optional(column: string, type: "TEXT" | "BIGINT", value: string | bigint | undefined) {
+function ifGiven(column: string, type: "TEXT" | "BIGINT", value: string | bigint | undefined) {
   const condition: Condition = (bind) => {
     const parameter = bind(value ?? null);
     return `(CAST(${parameter} AS ${type}) IS NULL OR ${column} = ${parameter})`;
@@ -285,26 +311,5 @@ function inSpan(column: string, since: string | undefined, until: string | undef
 }
 
 export function toOrder(row: OrderRow): StoreOrder {
-  return {
-    id: row.id,
-    petId: row.pet_id,
-    ...(row.reference !== null && { reference: row.reference }),
-    status: row.status,
-    ...(row.amount !== null && { price: readPrice(row) }),
-    ...(row.seller !== null && { seller: row.seller }),
-    placedAt: timestampOf(row.placed_at),
-    expiresAt: timestampOf(row.expires_at),
-    ...(row.confirmed_at !== null && {
-      confirmedAt: timestampOf(row.confirmed_at),
-      confirmedBy: {
-        ...(row.confirmed_by_key !== null && { keyId: row.confirmed_by_key }),
-        name: row.confirmed_by as string,
-      },
-      petName: row.pet_name as string,
-      categoryId: row.category_id as bigint,
-    }),
-    ...(row.cancelled_at !== null && { cancelledAt: timestampOf(row.cancelled_at) }),
-    ...(row.returned_at !== null && { returnedAt: timestampOf(row.returned_at) }),
-    ...(row.metadata !== null && { metadata: readMetadata(row.metadata) }),
-  };
+  return orderFields.read(row, { id: row.id });
 }

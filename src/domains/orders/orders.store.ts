@@ -4,22 +4,25 @@ import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, DAY_MS } from "../../timing/clock.ts";
 import { type Author, keyIdOf, publishLast } from "../events/publish.ts";
-import {
-  type Metadata,
-  metadataRefusal,
-  patchedMetadata,
-  sameMetadata,
-  type TooMuchMetadata,
-  unlessEmpty,
-} from "../metadata/metadata.schemas.ts";
-import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
+import { type TooMuchMetadata, unlessEmpty } from "../metadata/metadata.schemas.ts";
+import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
+import { patched, present } from "../metadata/patched.ts";
+import type { Pet } from "../pets/pets.schemas.ts";
 import type { PetStore } from "../pets/pets.store.ts";
 import type { RefusedTransition } from "../pets/transitions.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import type { Price } from "../shops/price.schemas.ts";
-import { completePrice, type NoCurrency, priceValues } from "../shops/prices.ts";
+import { completePrice, type NoCurrency } from "../shops/prices.ts";
 import { lockShop } from "../shops/shops.store.ts";
-import { type OrderChange, orderChanges, orderEvent, type PetChange } from "./order-changes.ts";
+import {
+  type OrderChange,
+  openOrders,
+  orderChanges,
+  orderEvent,
+  type PetChange,
+  returned,
+  sold,
+} from "./order-changes.ts";
 import { type OrderFilters, orderConfirmed, orderPlaced, orderUpdated } from "./orders.operations.ts";
 import {
   type ConfirmedStoreOrder,
@@ -31,7 +34,7 @@ import {
   type StoreOrderStatus,
 } from "./orders.schemas.ts";
 import * as sql from "./orders.statements.ts";
-import { type OrderRow, readOrders, searchOrders, startOf, toOrder } from "./orders.statements.ts";
+import { type OrderRow, orderFields, readOrders, searchOrders, toOrder } from "./orders.statements.ts";
 import { expire, isOver, Reservations } from "./reservations.store.ts";
 
 /** The status of the order does not allow the change. */
@@ -63,7 +66,7 @@ type ChangedOrder = StoreOrder | "not found" | "not expected" | WrongStatus | Pe
 /**
  * Part of a transaction: the order that decides the animal's status. It is open and reserves the animal, or it has sold
  * the animal; undefined if there is none. It is the animal's last one, because another can be placed only when it is
- * over. Expires it if its reservation has ended. The store of animals takes this function as its `FindDecidingOrder`.
+ * over. Expires it if its reservation has ended. The store of animals takes this function as its `decidingOrder`.
  */
 export function* decidingOrder(locked: LockedShop, petId: bigint, pets: PetStore) {
   const last = yield* first(sql.lastByPet, locked.shop, petId);
@@ -109,42 +112,39 @@ export class OrderStore {
    */
   *place(
     author: Author,
-    newOrder: NewStoreOrder,
+    { price: asked, expiresAt, confirm, metadata: pairs, ...fields }: NewStoreOrder,
   ): Change<StoreOrder | "not found" | RefusedTransition | NoCurrency | WrongEnd> {
-    const { petId, reference, seller, confirm } = newOrder;
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const { now } = locked;
-    const end = newOrder.expiresAt === undefined ? now + this.#reservation : endOf(newOrder.expiresAt, now);
+    const end = expiresAt === undefined ? now + this.#reservation : endOf(expiresAt, now);
     if (typeof end === "object") return end;
-    if (newOrder.expiresAt !== undefined && confirm)
-      return wrongEnd("must not be sent with confirm: nothing is reserved");
-    const sent = newOrder.price && (yield* completePrice(shop, newOrder.price));
+    if (expiresAt !== undefined && confirm) return wrongEnd("must not be sent with confirm: nothing is reserved");
+    const sent = asked && (yield* completePrice(shop, asked));
     if (sent && "refused" in sent) return sent;
-    const change = yield* this.#take(locked, petId, confirm ? ["sold", "order_sold"] : ["pending", "order_placed"]);
+    const change = yield* this.#take(
+      locked,
+      fields.petId,
+      confirm ? ["sold", "order_sold"] : ["pending", "order_placed"],
+    );
     if (change === "not found" || "refused" in change) return change;
-    const price = sent === undefined ? change.pet.price : (sent ?? undefined);
     const { id } = (yield* first(sql.nextId, shop)) as { id: bigint };
-    const metadata = unlessEmpty(newOrder.metadata);
-    const values = [
-      petId,
-      reference ?? null,
-      startOf(reference),
-      now,
-      end,
-      ...priceValues(price),
-      seller ?? null,
-      metadataFlag(metadata),
-    ] as const;
-    const row = yield* first(sql.insert, shop, id, ...values);
-    yield* insertMetadata(shop, "order", [{ id, metadata }]);
-    const placed = withMetadata(toOrder(row as OrderRow), metadata);
+    const metadata = unlessEmpty(pairs);
+    const placed = present<StoreOrder>({
+      ...fields,
+      id,
+      price: sent === undefined ? change.pet.price : sent,
+      status: "placed",
+      placedAt: timestampOf(now),
+      expiresAt: timestampOf(end),
+      metadata,
+    });
     const events = [orderEvent(orderPlaced, placed)];
-    let order = placed;
-    if (confirm) {
-      order = withMetadata(toOrder(yield* confirmed(locked, author, id, change.pet, { price, seller })), metadata);
-      events.push(orderEvent(orderConfirmed, order as ConfirmedStoreOrder, placed));
-    } else addToFigure(locked, "open_orders");
+    const order = confirm ? confirmed(locked, author, placed, change.pet) : placed;
+    if (confirm) events.push(orderEvent(orderConfirmed, order as ConfirmedStoreOrder, placed));
+    else addToFigure(locked, openOrders);
+    yield* all(sql.insert, shop, id, end, ...orderFields.values(order));
+    yield* insertMetadata(shop, "order", [{ id, metadata }]);
     yield* publishLast(locked, author, [...events, change.event]);
     return order;
   }
@@ -162,42 +162,27 @@ export class OrderStore {
     if (!row) return "not found";
     const before = toOrder(row);
     if (!isExpected(before)) return "not expected";
-    const metadata = patchedMetadata(before.metadata, patch.metadata);
-    const refusal = metadataRefusal(metadata);
-    if (refusal) return refusal;
-    const price = patch.price ? yield* completePrice(shop, patch.price, before.price) : (patch.price ?? undefined);
+    const price = patch.price ? yield* completePrice(shop, patch.price, before.price) : patch.price;
     if (price && "refused" in price) return price;
     const end = patch.expiresAt === undefined ? Number(row.expires_at) : endOf(patch.expiresAt, locked.now);
     if (typeof end === "object") return end;
-    const isMoved = end !== Number(row.expires_at);
+    const after = patched<StoreOrder>(before, {
+      ...before,
+      ...patch,
+      price: price === undefined ? before.price : price,
+      expiresAt: timestampOf(end),
+    });
+    if ("refused" in after) return after;
+    const isMoved = after.expiresAt !== before.expiresAt;
     if (isMoved && row.status !== "placed") return { refused: "wrong status", status: row.status };
     if (isMoved && isOver(row, locked)) {
       yield* expire(locked, row, this.#pets);
       return { refused: "wrong status", status: "expired" };
     }
-    const { price: _, reference: __, metadata: ___, ...others } = before;
-    const after = withMetadata(
-      {
-        ...others,
-        expiresAt: timestampOf(end),
-        ...given("price", patch.price === undefined ? before.price : price),
-        ...given("reference", patch.reference === undefined ? before.reference : (patch.reference ?? undefined)),
-      },
-      metadata,
-    );
-    const isSame = after.reference === before.reference && samePrice(after.price, before.price);
-    if (isSame && !isMoved && sameMetadata(metadata, before.metadata)) return before;
-    yield* all(
-      sql.setFields,
-      after.reference ?? null,
-      startOf(after.reference),
-      metadataFlag(metadata),
-      ...priceValues(after.price),
-      shop,
-      id,
-    );
-    if (isMoved) yield* all(sql.setEnd, shop, id, end);
-    yield* replaceMetadata(shop, "order", id, before.metadata, metadata);
+    if (after === before) return before;
+    yield* sql.writeOrder(shop, before, after);
+    if (isMoved) yield* all(sql.setDue, shop, id, end);
+    yield* replaceMetadata(shop, "order", id, before.metadata, after.metadata);
     yield* publishLast(locked, author, [orderEvent(orderUpdated, after, before)]);
     return after;
   }
@@ -246,16 +231,13 @@ export class OrderStore {
     const change = yield* this.#pets.changeStatus(locked, order.pet_id, pet[0], pet[1]);
     if (change === "not found" || "refused" in change)
       return { refused: "pet mismatch", problem: problemOf(order, change) };
-    if (from === "placed") addToFigure(locked, "open_orders", -1);
-    else addToFigure(locked, "returned");
-    const row =
+    if (from === "placed") addToFigure(locked, openOrders, -1);
+    else addToFigure(locked, returned);
+    const changed =
       to === "confirmed"
-        ? yield* confirmed(locked, author, id, change.pet, {
-            price: price === undefined ? before.price : price,
-            seller: seller ?? before.seller,
-          })
-        : ((yield* first(sql.setStatus[to], locked.now, shop, id)) as OrderRow);
-    const changed = withMetadata(toOrder(row), before.metadata);
+        ? confirmed(locked, author, before, change.pet, { price, seller })
+        : { ...before, status: to, [`${to}At` as const]: timestampOf(locked.now) };
+    yield* sql.writeOrder(shop, before, changed);
     yield* publishLast(locked, author, [orderEvent(event, changed, before), change.event]);
     return changed;
   }
@@ -274,27 +256,26 @@ export class OrderStore {
   }
 }
 
-/** Part of a transaction: confirms an order, which keeps who did it, and how its animal was called. */
-function* confirmed(
+/** The order when it is confirmed, which counts it. It keeps who did it, and how its animal was called. */
+function confirmed(
   locked: LockedShop,
-  { actor, name: keyName }: Author,
-  id: bigint,
-  { name, categoryId }: { readonly name: string; readonly categoryId: bigint },
-  { price, seller = keyName }: Sale,
-): Change<OrderRow> {
-  addToFigure(locked, "sold");
-  const { shop, now } = locked;
-  const by = [seller, keyIdOf(actor) ?? null, keyName] as const;
-  return (yield* first(
-    sql.setConfirmed,
-    now,
-    shop,
-    id,
-    ...priceValues(price ?? undefined),
-    ...by,
-    name,
+  { actor, name }: Author,
+  { price: asked, ...order }: StoreOrder,
+  { name: petName, categoryId }: Pet,
+  { price = asked, seller = order.seller ?? name }: Sale = {},
+): StoreOrder {
+  addToFigure(locked, sold);
+  const keyId = keyIdOf(actor);
+  return {
+    ...order,
+    status: "confirmed",
+    ...(price && { price }),
+    seller,
+    confirmedAt: timestampOf(locked.now),
+    confirmedBy: { ...(keyId !== undefined && { keyId }), name },
+    petName,
     categoryId,
-  )) as OrderRow;
+  };
 }
 
 /** The end of a reservation that a client has sent, in Unix milliseconds. */
@@ -307,19 +288,6 @@ function endOf(expiresAt: string, now: number): number | WrongEnd {
 
 function wrongEnd(message: string): WrongEnd {
   return { refused: "wrong end", message };
-}
-
-function samePrice(one: Price | undefined, other: Price | undefined): boolean {
-  return one?.amount === other?.amount && one?.currency === other?.currency;
-}
-
-/** A field that is absent if it has no value. */
-function given<N extends string, V>(name: N, value: V | undefined): { readonly [Name in N]?: V } {
-  return value === undefined ? {} : ({ [name]: value } as { readonly [Name in N]: V });
-}
-
-function withMetadata(order: StoreOrder, metadata: Metadata | undefined): StoreOrder {
-  return metadata ? { ...order, metadata } : order;
 }
 
 function problemOf({ id, status, pet_id }: OrderRow, refusal: "not found" | RefusedTransition): string {

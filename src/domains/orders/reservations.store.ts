@@ -8,20 +8,21 @@ import { publish, system } from "../events/publish.ts";
 import type { PetStore } from "../pets/pets.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { lockShop } from "../shops/shops.store.ts";
-import { orderEvent } from "./order-changes.ts";
+import { expired, openOrders, orderEvent } from "./order-changes.ts";
 import { orderExpired } from "./orders.operations.ts";
+import type { StoreOrder } from "./orders.schemas.ts";
 import * as sql from "./orders.statements.ts";
 import { type OrderRow, type StoredOrderRow, toOrder } from "./orders.statements.ts";
 
 /** The maximum number of orders that one transaction expires. It blocks other writes for some milliseconds. */
-const BATCH = 100;
+const BATCH = 25;
 /**
  * The maximum number of reads in one run. More than `BATCHES`, because a read can find nothing but orders of shops in
  * which this run has already failed.
  */
-const READS = 200;
+const READS = 800;
 /** The maximum number of batches in one run of the background task. The next run continues. */
-const BATCHES = 20;
+const BATCHES = 80;
 
 /** Expires the reservations of open orders. An expired order no longer reserves its animal. */
 export class Reservations implements DueTimes {
@@ -111,14 +112,15 @@ export class Reservations implements DueTimes {
  * the end nearer, the order now shows the real one.
  */
 export function* expire(locked: LockedShop, row: OrderRow, pets: PetStore): Change<void> {
-  const { id, pet_id, expires_at } = row;
+  const { pet_id, expires_at } = row;
   const end = Math.min(Number(expires_at), locked.now);
-  yield* all(sql.setExpired, locked.shop, id, end);
-  addToFigure(locked, "open_orders", -1);
-  addToFigure(locked, "expired");
+  addToFigure(locked, openOrders, -1);
+  addToFigure(locked, expired);
   const change = yield* pets.changeStatus(locked, pet_id, "available", "order_expired");
   const before = toOrder(row);
-  const events = [orderEvent(orderExpired, { ...before, status: "expired", expiresAt: timestampOf(end) }, before)];
+  const after: StoreOrder = { ...before, status: "expired", expiresAt: timestampOf(end) };
+  yield* sql.writeOrder(locked.shop, before, after);
+  const events = [orderEvent(orderExpired, after, before)];
   if (typeof change === "object" && "event" in change) events.push(change.event);
   yield* publish(locked, system(locked.shop), events);
 }

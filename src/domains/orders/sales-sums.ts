@@ -11,7 +11,7 @@ interface Added {
 }
 
 /** How many entries of a list are sorted at once. */
-const SORTED = 2_000;
+const SORTED = 1_000;
 /** The shortest text of the sums in one currency, in bytes. */
 const SHORTEST_AMOUNT = 48;
 

@@ -90,7 +90,7 @@ const Sales = Type.Object(
           other,
           name: Type.Optional(
             Type.String({
-              description: "The category's name now. Absent if there is none.",
+              description: "The category's name now, or its last one if it was deleted. Absent if it had none.",
               maxLength: 255,
               examples: ["Dogs"],
             }),

@@ -45,7 +45,7 @@ type CategoryRow = IdRow & { name: string };
 type Position = [at: number | bigint, id: bigint];
 
 /** How many orders one statement adds up. Others come first between two. */
-const PIECE = 1_000;
+const PIECE = 500;
 
 const pieces = { sold: piecesBy("confirmed_at"), returned: piecesBy("returned_at") };
 
@@ -88,15 +88,21 @@ export function* readSales(shop: number, sent: SentSpan, now: number, bytes: num
   };
   const rest = bytesOf(figures) + 2 * bytesOf({ other: MAX_SALES, ...total.figures });
   if (rest > PAGE_BYTES) return tooManyCurrencies;
+  yield* pause();
   const sellers = yield* Ranking.of(sums.bySeller, (name) => ({ name }));
+  yield* pause();
   const names = new Map<bigint, string>();
   const categories = yield* Ranking.of(sums.byCategory, (categoryId) => {
     const name = names.get(categoryId);
     return name === undefined ? { categoryId } : { categoryId, name };
   });
   const ids = categories.largest.map(([categoryId]) => categoryId);
-  for (const { id, name } of yield* namesOf(shop, ids)) names.set(id, name);
+  for (const { id, name } of yield* namesOf("categories", shop, ids)) names.set(id, name);
+  const others = ids.filter((id) => !names.has(id));
+  for (const { id, name } of yield* namesOf("deleted_categories", shop, others)) names.set(id, name);
+  yield* pause();
   fit(sellers, categories, bytes - rest);
+  yield* pause();
   return { ...figures, sellers: sellers.entries, categories: categories.entries };
 }
 
@@ -193,11 +199,15 @@ function dateOf(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The names that these categories have now. */
-function* namesOf(shop: number, ids: readonly bigint[]): Query<readonly CategoryRow[]> {
+/** The names of those of these categories that are in a table. */
+function* namesOf(
+  from: "categories" | "deleted_categories",
+  shop: number,
+  ids: readonly bigint[],
+): Query<readonly CategoryRow[]> {
   if (ids.length === 0) return [];
   const parameters: SqlParameter[] = [shop];
   const isOne = isOneOf(ids)((value) => `$${parameters.push(value)}`);
-  const named = cachedQuery<CategoryRow>(`SELECT id, name FROM categories WHERE shop = $1 AND ${isOne}`);
+  const named = cachedQuery<CategoryRow>(`SELECT id, name FROM ${from} WHERE shop = $1 AND ${isOne}`);
   return yield* all(named, ...parameters);
 }

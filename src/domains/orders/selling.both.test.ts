@@ -73,14 +73,22 @@ describe("placeStoreOrder", () => {
     [
       { amount: -1, currency: "EUR" },
       "/body/price/amount",
-      "must be a 64-bit integer from 0 to 1000000000000, such as 24900; got -1",
+      "must be a 64-bit integer from 0 to 1000000000000: in the smallest unit of the currency, such as 1290 for 12.90 EUR; got -1",
     ],
     [{ amount: 1e12 + 1, currency: "EUR" }, "/body/price/amount", expect.stringContaining("from 0 to 1000000000000")],
     [{ amount: 1.5, currency: "EUR" }, "/body/price/amount", expect.stringContaining("must be a 64-bit integer")],
-    [{ amount: 1, currency: "eur" }, "/body/price/currency", "must be a currency of ISO 4217, such as EUR"],
+    [
+      { amount: 1, currency: "eur" },
+      "/body/price/currency",
+      expect.stringContaining("must be a currency of ISO 4217, such as EUR; got"),
+    ],
     [{ amount: 1, currency: "EURO" }, "/body/price/currency", "must have at most 3 characters; it has 4"],
     [{ amount: 1 }, "/body/price/currency", expect.stringContaining("is required, because the shop has no currency")],
-    [{ amount: 1, currency: "XYZ" }, "/body/price/currency", "must be a currency of ISO 4217, such as EUR"],
+    [
+      { amount: 1, currency: "XYZ" },
+      "/body/price/currency",
+      expect.stringContaining("must be a currency of ISO 4217, such as EUR; got"),
+    ],
   ])("refuses the price %j", async (wrong, path, message) => {
     const { status, json } = await place({ price: wrong });
     expect([status, json.details]).toEqual([400, [{ path, message }]]);

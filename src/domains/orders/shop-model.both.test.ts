@@ -199,7 +199,7 @@ test(
           await walk.stop();
         }
       }),
-      { numRuns: rounds(10, 200) },
+      { numRuns: rounds(4, 200) },
     );
   },
   rounds(240_000, 3_600_000),

@@ -146,7 +146,7 @@ test("finds animals that were imported", async () => {
   const storage = await fresh.store.open();
   const author = operator(await fresh.shop());
   const animals = ["Rex", "Æsop", "ÆON"].map((name) => ({ name, categoryId: 1n }));
-  await storage.write(() => new PetStore(storage).imports.add(author, animals));
+  await storage.write(() => new PetStore(storage).addSeveral(author, animals));
   await storage.close();
   expect(await pagesOf("name=%C3%A6", fresh, bearer)).toEqual([["Æsop", "ÆON"]]);
   expect(await pagesOf("name=REX", fresh, bearer)).toEqual([["Rex"]]);

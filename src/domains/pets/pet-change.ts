@@ -1,19 +1,67 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EventFilter } from "../../contract/event-filter.ts";
 import { Int64 } from "../../contract/schemas.ts";
-import { all, type Change } from "../../storage/transaction.ts";
+import { isOneOf } from "../../storage/pages.ts";
+import { cachedQuery, type SqlParameter } from "../../storage/statement.ts";
+import { all, type Change, type Query } from "../../storage/transaction.ts";
+import type { Clock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
-import { metadataRefusal, patchedMetadata, type TooMuchMetadata } from "../metadata/metadata.schemas.ts";
+import { type TooMuchMetadata, unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { replaceMetadata } from "../metadata/metadata.store.ts";
-import { addToFigure, countStatus, type LockedShop } from "../shops/figures.ts";
+import { patched } from "../metadata/patched.ts";
+import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { type NoCurrency, priceIn } from "../shops/prices.ts";
+import { countStatus, markedSold } from "./pet-figures.ts";
 import { petUpdated } from "./pets.operations.ts";
-import type { Pet, PetPatch } from "./pets.schemas.ts";
-import { petFields, setFields } from "./pets.statements.ts";
-import { moveCount } from "./pets-by-category.store.ts";
+import type { NewPet, Pet, PetPatch } from "./pets.schemas.ts";
+import { columns, type PetRow, petFields, setFields, toPet } from "./pets.statements.ts";
+import { countInCategories } from "./pets-by-category.store.ts";
 
 /** The events of animals. */
 export const petEvent = eventsOf<Pet>(({ id }) => ({ under: id, subjectId: null }));
+
+/** What animals are checked by when they change. */
+export interface PetChecks {
+  readonly clock: Clock;
+  /** Part of a transaction: true if an animal may be in this category. If absent, it may be in any. */
+  readonly categoryExists: ((shop: LockedShop, categoryId: bigint) => Query<boolean>) | undefined;
+  /**
+   * Part of a transaction: the order that decides the animal's status; undefined if none does. It may first expire an
+   * order, which changes the animal. If absent, no order decides.
+   */
+  readonly orderOf: ((shop: LockedShop, petId: bigint) => Change<DecidingOrder | undefined>) | undefined;
+}
+
+/** An order that decides the status of its animal: it is open and reserves the animal, or it has sold the animal. */
+export interface DecidingOrder {
+  readonly id: bigint;
+  readonly isOpen: boolean;
+}
+
+/** Part of a transaction: the animals that have these references. */
+export function* ownersOf(shop: number, references: readonly string[]): Query<Pet[]> {
+  if (references.length === 0) return [];
+  const parameters: SqlParameter[] = [shop];
+  const isOne = isOneOf(references, "reference")((reference) => `$${parameters.push(reference)}`);
+  const sql = `SELECT ${columns} FROM pets WHERE shop = $1 AND reference IS NOT NULL AND ${isOne}`;
+  return (yield* all(cachedQuery<PetRow>(sql), ...parameters)).map(toPet);
+}
+
+/** A new animal without its id. `currency` is that of a price which has none, as far as it is known. */
+export function completePet(
+  { price, metadata, ...fields }: NewPet,
+  currency: string | undefined,
+): Omit<Pet, "id"> | NoCurrency {
+  const pet: Omit<Pet, "id"> = fields;
+  if (price) {
+    const complete = priceIn(currency, price);
+    if ("refused" in complete) return complete;
+    pet.price = complete;
+  }
+  const pairs = unlessEmpty(metadata);
+  if (pairs) pet.metadata = pairs;
+  return pet;
+}
 
 /** The animal with the fields of the patch (RFC 7396). `currency` is that of a price which has none, as far as it is known. */
 export function patchedPet(
@@ -21,17 +69,9 @@ export function patchedPet(
   patch: PetPatch,
   currency: string | undefined,
 ): Pet | NoCurrency | TooMuchMetadata {
-  const metadata = patchedMetadata(before.metadata, patch.metadata);
-  const refusal = patch.metadata && metadataRefusal(metadata);
-  if (refusal) return refusal;
   const price = patch.price ? priceIn(currency, patch.price, before.price) : patch.price;
   if (price && "refused" in price) return price;
-  return present<Pet>({ ...before, ...patch, price: price === undefined ? before.price : price, metadata });
-}
-
-/** The fields that have a value. */
-function present<T extends object>(fields: { readonly [K in keyof T]: T[K] | null | undefined }): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as T;
+  return patched<Pet>(before, { ...before, ...patch, price: price === undefined ? before.price : price });
 }
 
 export function isSamePet(one: Pet, other: Pet): boolean {
@@ -44,11 +84,16 @@ export function* changePet(locked: LockedShop, before: Pet, after: Pet): Change<
   const { id, status, categoryId, metadata } = after;
   if (status !== before.status) {
     countStatus(locked, before.status, status);
-    if (status === "sold") addToFigure(locked, "marked_sold");
+    if (status === "sold") addToFigure(locked, markedSold);
   }
   yield* all(setFields, shop, id, ...petFields.values(after));
   yield* replaceMetadata(shop, "pet", id, before.metadata, metadata);
-  if (categoryId !== before.categoryId) yield* moveCount(locked, before.categoryId, categoryId, 1);
+  if (categoryId !== before.categoryId) {
+    yield* countInCategories(locked, [
+      [before.categoryId, -1],
+      [categoryId, 1],
+    ]);
+  }
   return petEvent(petUpdated, after, before);
 }
 

@@ -4,9 +4,12 @@ import { petsDomain } from "../../../test/harness/pets-domain.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import type { Query } from "../../storage/transaction.ts";
 import type { LockedShop } from "../shops/figures.ts";
-import type { PetStatus } from "./pets.schemas.ts";
-import type { DecidingOrder } from "./several-pets.store.ts";
+import type { DecidingOrder } from "./pet-change.ts";
+import { NewPet, type PetStatus } from "./pets.schemas.ts";
 import { transitions } from "./transitions.ts";
+
+/** The fields of an animal, as messages list them. */
+const fieldNames = Object.keys(NewPet.properties).join(", ");
 
 const statuses: readonly PetStatus[] = ["available", "pending", "sold"];
 
@@ -21,6 +24,7 @@ afterAll(() => service.stop());
 const create = async (body: object = { name: "Rex", categoryId: 1, status: "available" }) =>
   service.call("POST", "/pets", { key, body });
 const get = (id: number) => service.call("GET", `/pets/${id}`, { key });
+const list = (query: string, headers = {}) => service.call("GET", `/pets?${query}`, { key, headers });
 const patch = (id: number | string, body: unknown, headers: Record<string, string> = {}) =>
   service.call("PATCH", `/pets/${id}`, { key, body, headers });
 const remove = (id: number | string, headers: Record<string, string> = {}) =>
@@ -72,7 +76,7 @@ describe("updatePet", () => {
       "/body/name": "must be a string; got null",
       "/body/categoryId": "must be a 64-bit integer; got null",
       "/body/status": "must be one of available, pending, sold; got null",
-      "/body/id": "is not a field of this operation; it has name, categoryId, status, price, reference, metadata",
+      "/body/id": `is not a field of this operation, only of its response; it has ${fieldNames}`,
     });
     for (const body of ["[]", "null", '"sold"']) {
       expect(faultsOf(await patch(pet.id, body))).toEqual({
@@ -188,7 +192,16 @@ describe("If-Match", () => {
     expect(updated.status).toBe(200);
     expect(tagOf(updated)).not.toBe(tagOf(created));
     expect(tagOf(await get(id))).toBe(tagOf(updated));
-    expect((await remove(id, { "If-Match": tagOf(updated) })).status).toBe(204);
+    for (const query of [`ids=${id}`, `ids=${id}&limit=100`, `ids=${id}&status=available&sort=-id`]) {
+      const listed = await list(query);
+      const tag = tagOf(listed);
+      expect([query, listed.json, tag]).toEqual([query, [updated.json], tagOf(updated)]);
+      expect((await list(query, { "If-None-Match": tag })).status).toBe(304);
+    }
+    expect(tagOf(await list(`ids=${id},${id}`))).not.toBe(tagOf(updated));
+    expect(tagOf(await list(`ids=${id}&status=sold`))).not.toBe(tagOf(updated));
+    expect((await remove(id, { "If-Match": tagOf(await list(`ids=${id}`)) })).status).toBe(204);
+    expect((await list(`ids=${id}`, { "If-None-Match": tagOf(updated) })).status).toBe(200);
   });
 
   test("refuses the entity tag of an animal that has changed, and changes nothing", async () => {
@@ -223,6 +236,7 @@ describe("If-Match", () => {
 
   test("is ignored for an animal that does not exist", async () => {
     expect((await patch(999_999, {}, { "If-Match": "*" })).status).toBe(404);
+    expect((await patch("abc", {}, { "If-Match": "without quotes" })).status).toBe(404); // the path comes first
     expect((await remove(999_999, { "If-Match": '"other"' })).status).toBe(404);
   });
 

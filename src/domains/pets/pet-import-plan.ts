@@ -1,10 +1,8 @@
-import { unlessEmpty } from "../metadata/metadata.schemas.ts";
-import { currencyFault, type NoCurrency, priceIn } from "../shops/prices.ts";
-import { patchedPet } from "./pet-change.ts";
+import { currencyFault } from "../shops/prices.ts";
+import { completePet, type DecidingOrder, patchedPet } from "./pet-change.ts";
 import { notACategory } from "./pets.operations.ts";
 import type { NewPet, Pet } from "./pets.schemas.ts";
 import type { onExistingRules } from "./several-pets.operations.ts";
-import type { DecidingOrder } from "./several-pets.store.ts";
 
 /** An animal to add, with the id that it keeps if it has one. */
 export type ImportedPet = NewPet & { readonly id?: bigint };
@@ -64,22 +62,6 @@ export function planImport(state: ImportState, pets: readonly ImportedPet[]) {
     else for (const fault of result) faults.push({ index, ...fault });
   }
   return { planned, faults };
-}
-
-/** A new animal without its id. `currency` is that of a price which has none, as far as it is known. */
-export function completePet(
-  { price, metadata, ...fields }: NewPet,
-  currency: string | undefined,
-): Omit<Pet, "id"> | NoCurrency {
-  const pet: Omit<Pet, "id"> = fields;
-  if (price) {
-    const complete = priceIn(currency, price);
-    if ("refused" in complete) return complete;
-    pet.price = complete;
-  }
-  const pairs = unlessEmpty(metadata);
-  if (pairs) pet.metadata = pairs;
-  return pet;
 }
 
 function planNew(state: ImportState, { id, ...given }: ImportedPet): Planned | FieldFault[] {

@@ -150,7 +150,7 @@ test("a cursor is valid for its filters and its order only", async () => {
   const cursor = new URLSearchParams(nextOf(await list("limit=1&categoryId=1&sort=-id"))?.split("?")[1]).get("cursor");
   for (const other of ["", "categoryId=1", "sort=-id", "categoryId=2&sort=-id", "categoryId=1&sort=id", "ids=1"]) {
     expect(faultsOf(await list(`${other}&cursor=${cursor}`))).toEqual({
-      "/query/cursor": "is not a cursor of this list",
+      "/query/cursor": expect.stringContaining("is not a cursor of this list; send it with"),
     });
   }
 });

@@ -5,6 +5,7 @@ import { type Condition, isOneOf, type Page, pageOf, readPage } from "../../stor
 import { pageRead, type QueryStatement, query, type Values } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Query } from "../../storage/transaction.ts";
+import { lasting } from "../../storage/versions.ts";
 import { attachedMetadata } from "../metadata/metadata.store.ts";
 import type { ListFilters } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
@@ -23,11 +24,12 @@ type PageByStatus = [shop: number, status: PetStatus, after: bigint, limit: numb
 type PageNear = [shop: number, status: PetStatus, after: bigint, end: bigint, limit: number];
 
 const rowsAfter = pageRead<PageAfter, PetRow>(
-  `SELECT ${columns} FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
+  (value) => `SELECT ${columns} FROM pets WHERE shop = ${value(1)} AND id > ${value(2)} ORDER BY id LIMIT ${value(3)}`,
 );
 // The status is listed twice, so that only the index by status provides the order. See docs/decisions.md.
 export const rowsAfterByStatus = pageRead<PageByStatus, PetRow>(
-  `SELECT ${columns} FROM pets WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4`,
+  (value) =>
+    `SELECT ${columns} FROM pets WHERE shop = ${value(1)} AND status IN (${value(2)}, ${value(2)}) AND id > ${value(3)} ORDER BY status, id LIMIT ${value(4)}`,
 );
 // The animals with a status among nearby ids. `coalesce` keeps the planner from using the index by status.
 export const rowsNear = query<PageNear, PetRow>(
@@ -51,7 +53,11 @@ export class PetPages {
   }
 
   /** Up to `limit` animals after `after`; if it is absent, from the start of the list. */
-  page(shop: number, after: bigint | undefined, limit: number, filters: FiltersById = {}): Query<Page<Pet>> {
+  *page(shop: number, after: bigint | undefined, limit: number, filters: FiltersById = {}) {
+    return lasting(yield* this.#page(shop, after, limit, filters), filters.sort ?? "id");
+  }
+
+  #page(shop: number, after: bigint | undefined, limit: number, filters: FiltersById): Query<Page<Pet>> {
     const { status, categoryId, ids, name, sort } = filters;
     if (categoryId !== undefined || ids !== undefined || name !== undefined || sort === "-id") {
       return readPets(shop, after, limit, filters);

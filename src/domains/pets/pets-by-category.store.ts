@@ -1,11 +1,23 @@
 import { INT64_MIN } from "../../contract/schemas.ts";
+import { together } from "../../storage/combined-steps.ts";
 import { type Condition, readPage } from "../../storage/pages.ts";
 import { change, type IdRow, query } from "../../storage/statement.ts";
+import { insertInto, integer, table } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import type { LockedShop } from "../shops/figures.ts";
 import { petsReassigned } from "./pets.operations.ts";
 import type { Reassignment } from "./pets.schemas.ts";
+
+/** How many animals each category has. */
+export const categoryAnimalTable = table(
+  "category_animals",
+  { shop: integer, category_id: integer, animals: integer },
+  {
+    key: ["shop", "category_id"],
+    isUpdatedOften: true,
+  },
+);
 
 const countByCategory = query<[shop: number, categoryId: bigint], { animals: bigint }>(
   "SELECT animals FROM category_animals WHERE shop = $1 AND category_id = $2",
@@ -15,13 +27,11 @@ const reassignCategory = change<[to: bigint, shop: number, from: bigint, first: 
 );
 /** How many animals one transaction moves at most. */
 const MOST_MOVED = 1_000;
-/** `$1` is the number of animals that left the category. A trigger counts added animals. */
-export const countFewer = change<[animals: number | bigint, shop: number, categoryId: bigint]>(
-  "UPDATE category_animals SET animals = animals - $1 WHERE shop = $2 AND category_id = $3",
-);
-const countMore = change<[shop: number, categoryId: bigint, animals: number | bigint]>(
-  `INSERT INTO category_animals (shop, category_id, animals) VALUES ($1, $2, $3)
-   ON CONFLICT (shop, category_id) DO UPDATE SET animals = category_animals.animals + excluded.animals`,
+/** Counts animals that have come to a category; below 0, those that have left it. */
+export const countInCategory = insertInto<[shop: number, categoryId: bigint, animals: number]>(
+  categoryAnimalTable,
+  ["shop", "category_id", "animals"],
+  { end: "ON CONFLICT (shop, category_id) DO UPDATE SET animals = category_animals.animals + excluded.animals" },
 );
 const firstUnreferencedCategory = query<[from: bigint, shop: number], IdRow>(`
   WITH RECURSIVE candidate (id) AS (
@@ -43,36 +53,41 @@ interface MovedPets {
   readonly end: bigint | undefined;
 }
 
-/** The `CategorizedPets` of the categories, which says what each function does. */
-export const petsByCategory = {
-  *countIn({ shop }: LockedShop, categoryId: bigint): Query<bigint> {
-    return (yield* first(countByCategory, shop, categoryId))?.animals ?? 0n;
-  },
+/** Part of a transaction: how many animals refer to the category. */
+export function* animalsIn({ shop }: LockedShop, categoryId: bigint): Query<bigint> {
+  return (yield* first(countByCategory, shop, categoryId))?.animals ?? 0n;
+}
 
-  *reassign(locked: LockedShop, from: bigint, to: bigint, after: bigint | undefined): Change<MovedPets> {
-    const animals = yield* petsByCategory.countIn(locked, from);
-    if (animals === 0n) return { end: undefined };
-    const { shop } = locked;
-    const scanned: Condition[] = [(bind) => `category_id = ${bind(from)}`];
-    const list = { table: "pets", columns: [], scannedColumns: ["category_id"], scanned, shop, after };
-    const { items: ids, next } = yield* readPage({ ...list, limit: MOST_MOVED }, ({ id }: IdRow) => id);
-    const [start, last] = [ids[0], ids.at(-1)];
-    // At the end of the list, animals that have come to the category since it was begun are left.
-    const isAll = BigInt(ids.length) === animals;
-    const end = isAll ? undefined : (next ?? INT64_MIN);
-    if (start === undefined || last === undefined) return { end };
-    yield* all(reassignCategory, to, shop, from, start, last);
-    yield* moveCount(locked, from, to, ids.length);
-    return { end, moved: event(petsReassigned, { from, to, animals: ids.length, firstPetId: start, lastPetId: last }) };
-  },
+/**
+ * Part of a transaction: moves some animals of a category, those after the id `after`, to another one. Returns the
+ * event, unless none has moved, and the id after which the next part starts, unless none is left.
+ */
+export function* reassign(locked: LockedShop, from: bigint, to: bigint, after: bigint | undefined): Change<MovedPets> {
+  const animals = yield* animalsIn(locked, from);
+  if (animals === 0n) return { end: undefined };
+  const { shop } = locked;
+  const scanned: Condition[] = [(bind) => `category_id = ${bind(from)}`];
+  const list = { table: "pets", columns: [], scannedColumns: ["category_id"], scanned, shop, after };
+  const { items: ids, next } = yield* readPage({ ...list, limit: MOST_MOVED }, ({ id }: IdRow) => id);
+  const [start, last] = [ids[0], ids.at(-1)];
+  // At the end of the list, animals that have come to the category since it was begun are left.
+  const isAll = BigInt(ids.length) === animals;
+  const end = isAll ? undefined : (next ?? INT64_MIN);
+  if (start === undefined || last === undefined) return { end };
+  yield* all(reassignCategory, to, shop, from, start, last);
+  yield* countInCategories(locked, [
+    [from, -ids.length],
+    [to, ids.length],
+  ]);
+  return { end, moved: event(petsReassigned, { from, to, animals: ids.length, firstPetId: start, lastPetId: last }) };
+}
 
-  *firstUnreferenced({ shop }: LockedShop, from: bigint): Query<bigint> {
-    return ((yield* first(firstUnreferencedCategory, from, shop)) as IdRow).id;
-  },
-};
+/** Part of a transaction: the first id, from this one on, that no animal refers to. */
+export function* firstUnreferenced({ shop }: LockedShop, from: bigint): Query<bigint> {
+  return ((yield* first(firstUnreferencedCategory, from, shop)) as IdRow).id;
+}
 
-/** Part of a transaction: counts animals that move from one category to another. */
-export function* moveCount({ shop }: LockedShop, from: bigint, to: bigint, animals: bigint | number): Change<void> {
-  yield* all(countFewer, animals, shop, from);
-  yield* all(countMore, shop, to, animals);
+/** Part of a transaction: counts animals that have come to categories or, below 0, left them. */
+export function countInCategories({ shop }: LockedShop, changes: Iterable<readonly [bigint, number]>): Change<unknown> {
+  return together([...changes].map(([id, animals]) => all(countInCategory, shop, id, animals)));
 }

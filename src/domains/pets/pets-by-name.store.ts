@@ -2,7 +2,7 @@ import { folded, foldedStart } from "../../../csv/name-key.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "../../contract/schemas.ts";
 import { type Condition, type Page, pageOf, readPage } from "../../storage/pages.ts";
 import { prefixBounds } from "../../storage/prefix.ts";
-import { pageRead } from "../../storage/statement.ts";
+import { pageRead, type SqlFor } from "../../storage/statement.ts";
 import { all, first, type Query } from "../../storage/transaction.ts";
 import { attached, hasInName } from "./pet-pages.store.ts";
 import { type ListFilters, MAX_SEARCH } from "./pets.operations.ts";
@@ -12,13 +12,13 @@ import { byId, byReference, columns, listed, type PetRow, toPet } from "./pets.s
 /** How many animals a page scans for a condition that the index by name does not tell: they are read at random. */
 const SCATTERED_SCAN = 1_000;
 
-interface NamedRow extends PetRow {
+type NamedRow = PetRow & {
   name_start: string;
-}
-interface FoundRow extends NamedRow {
+};
+type FoundRow = NamedRow & {
   /** 1 for an exact hit. */
   is_hit: bigint;
-}
+};
 /** `bound` is the last start of a name. Animals with `hit` as id or with `reference` are left out. */
 type PageByName = [
   shop: number,
@@ -31,18 +31,19 @@ type PageByName = [
 ];
 
 // Those of a list without other filters, which requests of one turn share on PostgreSQL.
-const pageAfter = `SELECT ${columns}, name_start, CAST(0 AS BIGINT) AS is_hit FROM pets
-   WHERE shop = $1 AND (name_start, id) > ($2, $3) AND name_start <= $4 AND id <> $5 AND (reference IS NULL OR reference <> $6)
-   ORDER BY name_start, id LIMIT $7`;
-const pageBefore = `SELECT ${columns}, name_start, CAST(0 AS BIGINT) AS is_hit FROM pets
-   WHERE shop = $1 AND (name_start, id) < ($2, $3) AND name_start >= $4 AND id <> $5 AND (reference IS NULL OR reference <> $6)
-   ORDER BY name_start DESC, id DESC LIMIT $7`;
+const pageAfter: SqlFor = (value) => `SELECT ${columns}, name_start, CAST(0 AS BIGINT) AS is_hit FROM pets
+   WHERE shop = ${value(1)} AND (name_start, id) > (${value(2)}, ${value(3)}) AND name_start <= ${value(4)} AND id <> ${value(5)} AND (reference IS NULL OR reference <> ${value(6)})
+   ORDER BY name_start, id LIMIT ${value(7)}`;
+const pageBefore: SqlFor = (value) => `SELECT ${columns}, name_start, CAST(0 AS BIGINT) AS is_hit FROM pets
+   WHERE shop = ${value(1)} AND (name_start, id) < (${value(2)}, ${value(3)}) AND name_start >= ${value(4)} AND id <> ${value(5)} AND (reference IS NULL OR reference <> ${value(6)})
+   ORDER BY name_start DESC, id DESC LIMIT ${value(7)}`;
 // With the exact hits of the search first, which saves the requests to the server for them.
-const withHits = (others: string) =>
+const withHits = (others: SqlFor) =>
   pageRead<PageByName, FoundRow>(
-    `SELECT ${columns}, name_start, CAST(1 AS BIGINT) AS is_hit FROM pets WHERE shop = $1 AND id = $5
-     UNION ALL SELECT ${columns}, name_start, CAST(1 AS BIGINT) AS is_hit FROM pets WHERE shop = $1 AND reference = $6 AND id <> $5
-     UNION ALL SELECT * FROM (${others}) AS others`,
+    (value) =>
+      `SELECT ${columns}, name_start, CAST(1 AS BIGINT) AS is_hit FROM pets WHERE shop = ${value(1)} AND id = ${value(5)}
+     UNION ALL SELECT ${columns}, name_start, CAST(1 AS BIGINT) AS is_hit FROM pets WHERE shop = ${value(1)} AND reference = ${value(6)} AND id <> ${value(5)}
+     UNION ALL SELECT * FROM (${others(value)}) AS others`,
   );
 const [rowsAfter, rowsBefore] = [pageRead<PageByName, FoundRow>(pageAfter), pageRead<PageByName, FoundRow>(pageBefore)];
 const [searchAfter, searchBefore] = [withHits(pageAfter), withHits(pageBefore)];

@@ -2,6 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { nextOf } from "../../../test/harness/next-page.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
+import { NewPet } from "./pets.schemas.ts";
+
+/** The fields of an animal, as messages list them. */
+const fieldNames = Object.keys(NewPet.properties).join(", ");
 
 let service: TestService;
 let key: string;
@@ -105,7 +109,7 @@ describe("createPet", () => {
       "/body/categoryId": "is required",
       "/body/status": 'must be one of available, pending, sold; got "lost"',
       "/body/nam": "is not a field of this operation; did you mean name?",
-      "/body/colour": "is not a field of this operation; it has name, categoryId, status, price, reference, metadata",
+      "/body/colour": `is not a field of this operation; it has ${fieldNames}`,
     });
   });
 
@@ -124,7 +128,7 @@ describe("createPet", () => {
     ["x".repeat(256), "must have at most 255 characters; it has 256"],
     ["a\0b", "must hold no control character; character 2 is U+0000"],
     ["🐕\u2028", "must hold no line separator; character 2 is U+2028"],
-    [1, "must be a string; got 1"],
+    [1, "must be a string; got 1, write it in double quotes"],
     [null, "must be a string; got null"],
   ])("refuses the name %j", async (name, message) => {
     expect(faultsOf(await create({ name, categoryId: 1 }))).toEqual({ "/body/name": message });
@@ -249,7 +253,7 @@ describe("listPets", () => {
       "/query/colour",
       "is not a query parameter of this operation; it has limit, cursor, status, categoryId, name, ids, search, sort",
     ],
-    ["?cursor=x", "/query/cursor", "is not a cursor of this list"],
+    ["?cursor=x", "/query/cursor", expect.stringContaining("is not a cursor of this list; send it with")],
   ])("refuses %s", async (query, path, message) => {
     const answer = await list(query);
     expect(answer.status).toBe(400);
@@ -298,7 +302,9 @@ describe("listPets", () => {
     const cursor = new URLSearchParams(next.split("?")[1]).get("cursor") as string;
     const forged = Buffer.from(`${Buffer.from(cursor, "base64url")}x`).toString("base64url");
     for (const query of [`cursor=${cursor}`, `status=pending&cursor=${cursor}`, `status=sold&cursor=${forged}`]) {
-      expect(faultsOf(await list(`?${query}`))).toEqual({ "/query/cursor": "is not a cursor of this list" });
+      expect(faultsOf(await list(`?${query}`))).toEqual({
+        "/query/cursor": expect.stringContaining("is not a cursor of this list; send it with"),
+      });
     }
     expect((await list(`?status=sold&limit=50&cursor=${cursor}`)).status).toBe(200); // another page size is fine
   });

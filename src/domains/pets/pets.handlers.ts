@@ -5,7 +5,6 @@ import { pause } from "../../storage/transaction.ts";
 import { authorOf } from "../events/publish.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import { noCurrency } from "../shops/prices.ts";
-import type { ShopFull } from "../shops/shops.store.ts";
 import { type ImportedPet, type PetFault, takenBy } from "./pet-import-plan.ts";
 import { compilePetReader, isFaulty } from "./pet-reader.ts";
 import {
@@ -19,6 +18,7 @@ import {
 } from "./pets.operations.ts";
 import type { PetStore } from "./pets.store.ts";
 import { faultOfListByName, petsByName } from "./pets-by-name.store.ts";
+import type { ShopFull } from "./pets-in-shop.store.ts";
 import { FAULTS_OF_A_PET, petsNotDeletable, type severalPetsOperations } from "./several-pets.operations.ts";
 
 /** How many animals of an import are validated in one piece of work. */
@@ -32,7 +32,6 @@ interface ReadAnimals {
 
 export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   return {
-    // New animals come last, so they change no page that has a next one; the version of the shop tells of other changes.
     *listPets({ caller, query, after }) {
       const { search, sort } = query;
       if (search || sort === "name" || sort === "-name") {
@@ -40,14 +39,13 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
         return fault ? invalidInput([fault]) : yield* petsByName(caller.shop, after as string, query.limit, query);
       }
       const position = after === undefined ? undefined : BigInt(after);
-      const page = yield* pets.pages.page(caller.shop, position, query.limit, { ...query, sort });
-      return { ...page, lasts: page.next !== undefined && sort !== "-id" };
+      return yield* pets.pages.page(caller.shop, position, query.limit, { ...query, sort });
     },
 
     createPet: {
       *change({ caller, requestId, body }) {
         const added = yield* pets.add(authorOf(caller, requestId), body);
-        if (!added) return {};
+        if (!added) return {}; // nothing was added, and no step may follow: `conclude` reads why
         return successOr(added, {
           fault: ({ path, message }) =>
             path === "/reference" ? taken(message) : invalidInput([{ path: `/body${path}`, message }]),
@@ -88,7 +86,7 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   };
 }
 
-export function severalPetsHandlers({ imports, several }: PetStore): Handlers<typeof severalPetsOperations> {
+export function severalPetsHandlers(store: PetStore): Handlers<typeof severalPetsOperations> {
   const read = compilePetReader();
   return {
     importPets: prepared<(typeof severalPetsOperations)[0], ReadAnimals>(
@@ -109,7 +107,7 @@ export function severalPetsHandlers({ imports, several }: PetStore): Handlers<ty
         if (faults.length > 0 && !skips) return refusedImport(faults);
         const pets = sound.map(({ pet }) => pet);
         const rules = { skipsFaults: skips, onExisting };
-        const result = yield* imports.add(authorOf(caller, requestId), pets, rules);
+        const result = yield* store.addSeveral(authorOf(caller, requestId), pets, rules);
         if ("refused" in result) return full(result);
         const indexOf = (place: number) => (sound[place] as { index: number }).index;
         const more = result.faults.map((fault) => ({ ...fault, index: indexOf(fault.index) }));
@@ -124,7 +122,7 @@ export function severalPetsHandlers({ imports, several }: PetStore): Handlers<ty
     ),
 
     *deletePets({ caller, requestId, body: { ids } }) {
-      const outcome = yield* several.delete(authorOf(caller, requestId), ids);
+      const outcome = yield* store.deleteSeveral(authorOf(caller, requestId), ids);
       if (!("orders" in outcome)) return { body: { deleted: [...outcome] } };
       const { orders } = outcome;
       const details = ids.flatMap((id, place) => {

@@ -1,12 +1,13 @@
 import { createReadStream, statSync } from "node:fs";
 import { asFileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
-import { silentObserver } from "../../storage/storage.ts";
+import { type Storage, silentObserver } from "../../storage/storage.ts";
 import type { Query } from "../../storage/transaction.ts";
 import {
   type Command,
   type CommandContext,
   CommandFailed,
+  oneOf,
   type ParsedArguments,
   type Report,
   UsageError,
@@ -16,35 +17,22 @@ import { Progress } from "../../terminal/progress.ts";
 import { operator } from "../events/publish.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
-import { fullness, type ShopFull } from "../shops/shops.store.ts";
-import type { CategoryCheck } from "./pet-imports.store.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { type CategoryIds, idRules } from "./pets.files.ts";
 import { type AddPets, checkPets, type ImportOptions, type ImportResult, importPets, whatIsIn } from "./pets.import.ts";
-import { type FindDecidingOrder, PetStore } from "./pets.store.ts";
+import type { PetStore } from "./pets.store.ts";
+import { fullness, type ShopFull } from "./pets-in-shop.store.ts";
 import { onExistingRules } from "./several-pets.operations.ts";
 
 /** The maximum number of bytes read at once. */
 const PIECE = 256 * 1024;
 
-/** True if the settings require that the category of each animal exists. */
-type StrictSetting = (settings: CommandContext["settings"]) => boolean;
-
-/** The categories and orders, as far as an import needs them. */
-interface ImportParts {
-  readonly categoryExists: CategoryCheck;
-  /** Part of a transaction: the ids of all categories of a shop, by name. */
-  readonly categoryIds: (shop: number) => Query<CategoryIds>;
-  readonly decidingOrder: FindDecidingOrder;
-}
+/** The animals of a store for a command with these settings. If `isStrict`, the category of each animal must exist. */
+type PetsOf = (storage: Storage, settings: CommandContext["settings"], isStrict: boolean) => PetStore;
 
 /** The command that imports animals. */
-export function importCommand(isStrictBySetting: StrictSetting, parts: ImportParts): Command {
-  const run = (given: ParsedArguments, context: CommandContext) => {
-    const isStrict = isStrictBySetting(context.settings) || given.options["strict-categories"] !== undefined;
-    return runImport(given, context, parts, isStrict);
-  };
-  return { ...definition, run };
+export function importCommand(petsOf: PetsOf, categoryIds: (shop: number) => Query<CategoryIds>): Command {
+  return { ...definition, run: (given, context) => runImport(given, context, petsOf, categoryIds) };
 }
 
 const definition = {
@@ -81,15 +69,12 @@ const definition = {
 async function runImport(
   given: ParsedArguments,
   context: CommandContext,
-  { categoryExists, categoryIds, decidingOrder }: ImportParts,
-  isStrict: boolean,
+  petsOf: PetsOf,
+  categoryIds: (shop: number) => Query<CategoryIds>,
 ): Promise<Report> {
   const { path, format } = readPetFile(given, context.folder);
-  const ids = idRules.find((rule) => rule === given.options["ids"]);
-  if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids must be ${idRules.join(" or ")}.`);
-  const asked = given.options["on-existing"] ?? "refuse";
-  const onExisting = onExistingRules.find((rule) => rule === asked);
-  if (!onExisting) throw new UsageError(`--on-existing must be one of ${onExistingRules.join(", ")}.`);
+  const ids = given.options["ids"] === undefined ? undefined : oneOf(given, "ids", idRules);
+  const onExisting = oneOf(given, "on-existing", onExistingRules);
   const fromLine = readLineNumber(given.options["from-line"]);
   // What can be read only once, as a pipe, is not checked first.
   const size = path === undefined ? undefined : sizeOf(path);
@@ -106,10 +91,10 @@ async function runImport(
       currency: await storage.read(currencyOf(shop)),
     };
     const options: ImportOptions = { format, ids, csv, fromLine, stop };
-    const pets = new PetStore(storage, { decidingOrder, ...(isStrict && { categoryExists }) });
+    const pets = petsOf(storage, context.settings, given.options["strict-categories"] !== undefined);
     const add: AddPets = async (part) => {
       try {
-        const result = await storage.write(() => pets.imports.add(operator(shop), part, { onExisting }));
+        const result = await storage.write(() => pets.addSeveral(operator(shop), part, { onExisting }));
         if ("refused" in result) throw shopIsFull(result);
         return result;
       } catch (error) {

@@ -7,26 +7,22 @@ import type { NewEvent } from "../events/new-event.ts";
 import { type Author, publishLast } from "../events/publish.ts";
 import type { TooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
-import { addToFigure, animalTotals, countStatus, type LockedShop, statusFigure } from "../shops/figures.ts";
+import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { currencyFault, type NoCurrency } from "../shops/prices.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
-import { lockShop, type ShopFull, whyRefused } from "../shops/shops.store.ts";
-import { changePet, isSamePet, patchedPet, petEvent } from "./pet-change.ts";
-import { completePet, type PetFault, takenBy, unknownCategory } from "./pet-import-plan.ts";
-import { type CategoryCheck, ownersOf, PetImports } from "./pet-imports.store.ts";
+import { lockShop } from "../shops/shops.store.ts";
+import { changePet, completePet, ownersOf, type PetChecks, patchedPet, petEvent } from "./pet-change.ts";
+import { animalTotals, countStatus, statusFigure } from "./pet-figures.ts";
+import { type ImportedPet, type PetFault, takenBy, unknownCategory } from "./pet-import-plan.ts";
+import { addPets, type ImportRules } from "./pet-imports.store.ts";
 import { PetPages } from "./pet-pages.store.ts";
 import { petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
 import { type NewPet, type Pet, type PetPatch, type PetStatus, PetWithoutId } from "./pets.schemas.ts";
 import { byId, newPetRow, petFields, remove, setStatus, toPet } from "./pets.statements.ts";
-import { countFewer } from "./pets-by-category.store.ts";
-import { type DecidingOrder, SeveralPets } from "./several-pets.store.ts";
+import { countInCategories } from "./pets-by-category.store.ts";
+import { type ShopFull, whyRefused } from "./pets-in-shop.store.ts";
+import { deletePets } from "./several-pets.store.ts";
 import { type RefusedTransition, refusalOf, type StatusCause } from "./transitions.ts";
-
-/**
- * Part of a transaction: the order that decides the animal's status; undefined if none does. It may first expire an
- * order, which changes the animal.
- */
-export type FindDecidingOrder = (shop: LockedShop, petId: bigint, pets: PetStore) => Change<DecidingOrder | undefined>;
 
 /** The animal's status cannot be changed manually because this order has sold it. */
 interface SoldByOrder {
@@ -47,10 +43,11 @@ interface ReferenceTaken {
 
 /** The dependencies of the animals' store. */
 export interface PetDependencies {
-  /** If absent, an animal may be in any category. */
-  readonly categoryExists?: CategoryCheck | undefined;
-  /** If absent, no order decides an animal's status. */
-  readonly decidingOrder?: FindDecidingOrder | undefined;
+  readonly categoryExists?: PetChecks["categoryExists"];
+  /** The `orderOf` of the checks, which changes animals in this store. */
+  readonly decidingOrder?:
+    | ((shop: LockedShop, petId: bigint, pets: PetStore) => ReturnType<NonNullable<PetChecks["orderOf"]>>)
+    | undefined;
   readonly clock?: Clock;
 }
 
@@ -72,23 +69,14 @@ type Expectation = (pet: Pet) => boolean;
 /** The animals in the store. All methods that change them are parts of a transaction. */
 export class PetStore {
   readonly pages: PetPages;
-  readonly imports: PetImports;
-  readonly several: SeveralPets;
-  readonly #clock: Clock;
-  readonly #categoryExists: CategoryCheck | undefined;
-  readonly #decidingOrder: FindDecidingOrder | undefined;
-
   readonly #storage: Storage;
+  readonly #checks: PetChecks;
 
   constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetDependencies = {}) {
     this.#storage = storage;
     this.pages = new PetPages(storage);
-    this.#clock = clock;
-    this.#categoryExists = categoryExists;
-    this.#decidingOrder = decidingOrder;
     const orderOf = decidingOrder && ((shop: LockedShop, petId: bigint) => decidingOrder(shop, petId, this));
-    this.imports = new PetImports(clock, categoryExists, orderOf);
-    this.several = new SeveralPets(clock, orderOf);
+    this.#checks = { clock, categoryExists, orderOf };
   }
 
   *get(shop: number, id: bigint): Query<Pet | undefined> {
@@ -100,12 +88,13 @@ export class PetStore {
   *add(author: Author, given: NewPet): Change<Pet | RefusedPet | undefined> {
     const { shop } = author;
     const { categoryId, reference, price } = given;
-    const now = this.#clock.now();
+    const { clock, categoryExists } = this.#checks;
+    const now = clock.now();
     const needsCurrency = price !== undefined && price.currency === undefined;
     let currency: string | undefined;
-    if (this.#categoryExists || reference !== undefined || needsCurrency) {
+    if (categoryExists || reference !== undefined || needsCurrency) {
       const locked = yield* lockShop(shop, now);
-      if (this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId))) return refused(unknownCategory);
+      if (categoryExists && !(yield* categoryExists(locked, categoryId))) return refused(unknownCategory);
       const [owner] = reference === undefined ? [] : yield* ownersOf(shop, [reference]);
       if (owner) return refused({ path: "/reference", message: takenBy(owner) });
       if (needsCurrency) currency = yield* currencyOf(shop);
@@ -118,13 +107,24 @@ export class PetStore {
       now,
       row: petFields.values(pet),
       amounts: animalTotals.map((figure) => Number(figure === statusFigure(status))),
-      logged: [petCreated.type, author.actor, author.requestId, `,${jsonOfNew(pet).slice(1)}`],
+      logged: [petCreated.type, author.actor, author.requestId, jsonOfNew(pet).slice(1)],
+      countedBy: categoryId,
     });
     const added = yield* metadata ? withoutCommit(appending) : appending;
     if (!added) return undefined;
     const { id } = added;
     if (metadata) yield* andCommit(insertMetadata(shop, "pet", [{ id, metadata }]));
     return { id, ...pet };
+  }
+
+  /** A transaction: see `addPets`. */
+  addSeveral(author: Author, pets: readonly ImportedPet[], rules?: ImportRules): ReturnType<typeof addPets> {
+    return addPets(this.#checks, author, pets, rules);
+  }
+
+  /** A transaction: see `deletePets`. */
+  deleteSeveral(author: Author, ids: bigint[]): ReturnType<typeof deletePets> {
+    return deletePets(this.#checks, author, ids);
   }
 
   /** Why a shop took no animal. Rejects with `StorageUnavailable` if its data was deleted, or it may take some now. */
@@ -150,8 +150,9 @@ export class PetStore {
     | TooMuchMetadata
   > {
     const { shop } = author;
-    const locked = yield* lockShop(shop, this.#clock.now());
-    const order = patch.status && this.#decidingOrder && (yield* this.#decidingOrder(locked, id, this));
+    const { clock, categoryExists, orderOf } = this.#checks;
+    const locked = yield* lockShop(shop, clock.now());
+    const order = patch.status && orderOf && (yield* orderOf(locked, id));
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";
     const before = toPet(row);
@@ -159,13 +160,9 @@ export class PetStore {
     const needsCurrency = patch.price && patch.price.currency === undefined;
     const after = patchedPet(before, patch, needsCurrency ? yield* currencyOf(shop) : undefined);
     if ("refused" in after) return after;
-    if (isSamePet(before, after)) return before;
+    if (after === before) return before;
     const { categoryId, status, reference } = after;
-    if (
-      categoryId !== before.categoryId &&
-      this.#categoryExists &&
-      !(yield* this.#categoryExists(locked, categoryId))
-    ) {
+    if (categoryId !== before.categoryId && categoryExists && !(yield* categoryExists(locked, categoryId))) {
       return "unknown category";
     }
     if (status !== before.status && order) {
@@ -186,8 +183,9 @@ export class PetStore {
     isExpected: Expectation,
   ): Change<null | "not found" | "not expected" | "open order"> {
     const { shop } = author;
-    const locked = yield* lockShop(shop, this.#clock.now());
-    const order = this.#decidingOrder && (yield* this.#decidingOrder(locked, id, this));
+    const { clock, orderOf } = this.#checks;
+    const locked = yield* lockShop(shop, clock.now());
+    const order = orderOf && (yield* orderOf(locked, id));
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";
     const pet = toPet(row);
@@ -195,7 +193,7 @@ export class PetStore {
     if (order?.isOpen) return "open order";
     yield* all(remove, shop, id);
     yield* replaceMetadata(shop, "pet", id, pet.metadata, undefined);
-    yield* all(countFewer, 1, shop, row.category_id);
+    yield* countInCategories(locked, [[row.category_id, -1]]);
     addToFigure(locked, statusFigure(row.status), -1);
     yield* publishLast(locked, author, [petEvent(petDeleted, pet)]);
     return null;

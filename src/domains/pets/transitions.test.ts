@@ -37,7 +37,7 @@ test("a change of status follows the table, and returns its event", async () => 
         const outcome = await change(pet.id, to, cause);
         const allowed = transitions.filter((one) => one.from === from && one.causes.includes(cause));
         const isAllowed = allowed.some((one) => one.to === to);
-        const event = { type: petUpdated, petId: pet.id, previous: `{"status":"${from}"}` };
+        const event = { type: petUpdated, under: pet.id, previous: `{"status":"${from}"}` };
         const expected = isAllowed
           ? { pet: { ...pet, status: to }, event: expect.objectContaining(event) }
           : { refused: "transition" as const, from };

@@ -22,7 +22,7 @@ interface Transition {
 
 /**
  * The allowed changes of status. Only those by orders are looked up here (`refusalOf`). A client may
- * make every change (`updated`), unless an order decides the status (`FindDecidingOrder`). A status is never removed.
+ * make every change (`updated`), unless an order decides the status (`PetChecks`). A status is never removed.
  */
 export const transitions: readonly Transition[] = [
   { from: undefined, to: "available", causes: ["updated"] },
@@ -36,10 +36,7 @@ export const transitions: readonly Transition[] = [
   { from: "sold", to: "pending", causes: ["updated"] },
 ];
 
-/**
- * A change of status that is not allowed, and the current status. `order-changes.ts` has a type of the same form, because
- * `orders/` does not import `pets/`.
- */
+/** A change of status that is not allowed, and the current status. */
 export interface RefusedTransition {
   readonly refused: "transition";
   readonly from: PetStatus | undefined;

@@ -2,6 +2,7 @@ import * as errors from "../../contract/errors.ts";
 import { count, sentence } from "../../contract/messages.ts";
 import { DISCONNECT, type RequestStage, SIMULATED } from "../../contract/requests.ts";
 import { timestampOf } from "../../contract/schemas.ts";
+import { present } from "../metadata/patched.ts";
 import type { RequestRecord } from "./requests.operations.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
@@ -9,27 +10,17 @@ import type { StoredRequest } from "./stored-request.ts";
 export function toRequestRecord(request: StoredRequest, catalogue: readonly errors.ErrorDefinition[]): RequestRecord {
   const { id, at, keyId, operation, status, code, facts } = request;
   const { method, clientRequestId, path, address, durationMs, limit, remaining, stage, message, details } = facts;
-  const advice = adviceFor(request, catalogue);
-  return {
-    id,
-    ...(clientRequestId !== undefined && { clientRequestId }),
+  const shown = { id, clientRequestId, method, path, keyId, address, status, durationMs, limit, remaining, stage };
+  return present<RequestRecord>({
+    ...shown,
+    message,
     at: timestampOf(at),
-    method,
-    ...(operation !== "" && { operation }),
-    ...(path !== undefined && { path }),
-    keyId,
-    ...(address !== undefined && { address }),
-    status,
-    durationMs,
-    ...(limit !== undefined && { limit }),
-    ...(remaining !== undefined && { remaining }),
-    ...(code !== "" && { code }),
-    ...(stage !== undefined && { stage }),
-    ...(message !== undefined && { message }),
-    ...(details !== undefined && { details: [...details] }),
+    operation: operation || undefined,
+    code: code || undefined,
+    details: details && [...details],
     explanation: explain(request),
-    ...(advice !== undefined && { advice }),
-  };
+    advice: adviceFor(request, catalogue),
+  });
 }
 
 /** The beginning of an explanation, by the stage that rejected the request. */
@@ -80,8 +71,10 @@ function limitText({ code, status, keyId, facts }: StoredRequest): string {
     return `The key was banned for another ${count(retryAfter, "second")}, because it kept sending requests after a 429.`;
   }
   const whose =
-    keyId === ""
-      ? "one address without a valid key"
-      : `all keys of the shop together${isFree ? ", for operations that cost no quota" : ""}`;
-  return `${beginnings.admit} ${count(limit, "request")} per ${window} for ${whose}. Try again in ${count(retryAfter, "second")}.`;
+    window === "key"
+      ? "the key"
+      : keyId === ""
+        ? "one address without a valid key"
+        : `all keys of the shop together${isFree ? ", for operations that cost no quota" : ""}`;
+  return `${beginnings.admit} ${count(limit, "request")} per ${window === "day" ? "day" : "minute"} for ${whose}. Try again in ${count(retryAfter, "second")}.`;
 }

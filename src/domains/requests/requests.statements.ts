@@ -1,28 +1,41 @@
 import { millisecondsOf } from "../../contract/schemas.ts";
-import { shopTable } from "../../storage/owned-table.ts";
-import {
-  acrossShops,
-  cachedQuery,
-  change,
-  lockStatement,
-  query,
-  type Row,
-  type SqlParameter,
-} from "../../storage/statement.ts";
+import { acrossShops, cachedQuery, change, lockStatement, query, type SqlParameter } from "../../storage/statement.ts";
+import { integer, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Query } from "../../storage/transaction.ts";
 import type { StatusClass } from "./requests.operations.ts";
 import type { valuesOf } from "./stored-request.ts";
 
-export interface RecordRow extends Row {
-  number: bigint;
-  id: string;
-  at: bigint;
-  key_id: string;
-  operation: string;
-  status: bigint;
-  code: string;
-  facts: string;
-}
+/**
+ * `number` counts the records of a shop, so the oldest can be found. Where `shop` is 0, the request had no valid key. The
+ * index by time has the columns of all filters, so that only matching rows are looked up. `facts` is JSON.
+ */
+const recordTable = table(
+  "request_records",
+  {
+    shop: integer,
+    number: integer,
+    id: text,
+    at: integer,
+    key_id: text,
+    operation: text,
+    status: integer,
+    code: text,
+    facts: text,
+  },
+  {
+    key: ["shop", "number"],
+    keepsOrder: true,
+    indices: {
+      request_records_by_id: { on: "shop, id", unique: true },
+      request_records_by_time: { on: "shop, at, number, key_id, status, operation, code" },
+      request_records_due: { on: "at" },
+    },
+  },
+);
+const numberTable = table("request_numbers", { shop: integer, last: integer }, { key: ["shop"] });
+export const requestTables = [recordTable, numberTable];
+
+export type RecordRow = Omit<RowOf<typeof recordTable>, "shop">;
 type NumberRow = { last: bigint };
 type ShopRow = { shop: bigint };
 type FoundRow = ShopRow & { id: string; at: bigint };
@@ -31,9 +44,6 @@ type DeletedRow = { number: bigint };
 const columns = "number, id, at, key_id, operation, status, code, facts";
 
 type RecordValues = ReturnType<typeof valuesOf>;
-
-/** Tables of request records. */
-export const requestTables = [shopTable("request_records", "number"), shopTable("request_numbers", "shop")];
 
 /**
  * Reserves `$2` numbers for the shop `$1`, or for requests without a shop (0), and locks its records. Returns no row if

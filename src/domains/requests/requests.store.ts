@@ -1,8 +1,8 @@
 import { millisecondsOf } from "../../contract/schemas.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
-import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { DELETE_BATCH_SIZE } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";

@@ -1,9 +1,7 @@
-import { addressQuota } from "../../contract/caller.ts";
 import type { Fault } from "../../contract/errors.ts";
 import { separateQuotaOf } from "../../contract/operation-properties.ts";
 import type { RequestStage } from "../../contract/requests.ts";
-import type { CompletedRequest } from "../../http/interfaces.ts";
-import { MINUTE_SECONDS } from "../../timing/clock.ts";
+import type { CompletedRequest, WindowName } from "../../http/interfaces.ts";
 
 /** The shop number under which records of requests without the key of a shop are stored. No shop has it. */
 export const NO_SHOP = 0;
@@ -18,7 +16,7 @@ interface Facts {
   readonly limit?: number | undefined;
   readonly remaining?: number | undefined;
   /** The window that rejected the request. */
-  readonly window?: "minute" | "day" | undefined;
+  readonly window?: WindowName | undefined;
   /** `Retry-After` in seconds. */
   readonly retryAfter?: number | undefined;
   readonly stage?: RequestStage | undefined;
@@ -63,7 +61,7 @@ export function toStoredRequest(request: CompletedRequest, at: number): StoredRe
       durationMs: Math.round(duration * 1000) / 1000,
       limit: admission?.limit,
       remaining: admission?.remaining,
-      ...(admission?.verdict === "limited" && { window: windowOf(request) }),
+      window: admission?.window,
       retryAfter: failed?.retryAfter,
       stage,
       message: failed?.message,
@@ -72,14 +70,6 @@ export function toStoredRequest(request: CompletedRequest, at: number): StoredRe
       isFree: caller && separateQuotaOf(operation, caller) ? true : undefined,
     },
   };
-}
-
-/** The window that rejected a request. The limit alone may not say which: a plan may have the same limit for both. */
-function windowOf({ admission, caller }: CompletedRequest): "minute" | "day" {
-  const { limit = 0, retryAfter = 0 } = admission ?? {};
-  if (retryAfter > MINUTE_SECONDS) return "day";
-  const { perMinute, perDay } = caller ?? addressQuota;
-  return limit === perDay && limit !== perMinute ? "day" : "minute";
 }
 
 /** The values of the columns, in the order of the statement that inserts them. */

@@ -17,7 +17,7 @@ export function sandboxHandlers(sandboxes: SandboxStore): Handlers<typeof sandbo
         yield* sandboxes.fastForward(caller, seconds * 1000);
         return {};
       },
-      conclude: ({ caller, body: { seconds } }) => sandboxes.settleFastForward(caller, seconds * 1000),
+      conclude: ({ caller, body: { seconds } }) => sandboxes.concludeFastForward(caller, seconds * 1000),
     },
 
     resetSandbox: {
@@ -25,7 +25,7 @@ export function sandboxHandlers(sandboxes: SandboxStore): Handlers<typeof sandbo
         if (isLive(caller)) return refused;
         return { shop: yield* sandboxes.reset(caller, authorOf(caller, requestId), animals) };
       },
-      conclude: ({ caller }) => sandboxes.settleReset(caller),
+      conclude: ({ caller }) => sandboxes.concludeReset(caller),
     },
   };
 }

@@ -3,13 +3,13 @@ import { type DueTimes, waitingKinds } from "../../contract/due-times.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { query, type Row } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type Change, first, type Read } from "../../storage/transaction.ts";
+import { all, type Change, first, type Read } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { type AccountListener, noteAccountChange } from "../accounts/account-changes.store.ts";
 import type { Author } from "../events/publish.ts";
-import { allAnimals } from "../shops/figures.ts";
+import { allAnimals } from "../pets/pet-figures.ts";
+import { keepAllowed } from "../pets/pets-in-shop.store.ts";
+import { addSamples } from "../samples.ts";
 import { currentShop, lockShop, replaceShop, ShopDeleted } from "../shops/shops.store.ts";
-import { addSamples, type SampleStores } from "./samples.ts";
 import type { Sandbox } from "./sandbox.operations.ts";
 
 /** The maximum number of items of one kind that a request processes or counts. */
@@ -32,10 +32,9 @@ const contents = query<[shop: number], ContentsRow>(`
 export interface SandboxParts {
   readonly storage: Storage;
   readonly clock: Clock;
-  readonly storesOn: (clock: Clock) => SampleStores;
   readonly dueTimes: readonly DueTimes[];
-  /** Called when a reset has given an account a new shop. */
-  readonly onReset: AccountListener;
+  /** Part of a transaction that gives an account a new shop. */
+  readonly noteReset: (accountId: string) => Change<void>;
   /** Called after a fast-forward: background work may be due. */
   readonly onFastForward: () => void;
 }
@@ -64,7 +63,7 @@ export class SandboxStore {
     };
   }
 
-  /** Part of a transaction: all that waits is due this many milliseconds earlier. Call `settleFastForward` afterwards. */
+  /** Part of a transaction: all that waits is due this many milliseconds earlier. Call `concludeFastForward` afterwards. */
   *fastForward(caller: Caller, by: number): Change<void> {
     yield* lockShop(caller.shop, this.#parts.clock.now());
     for (const owner of this.#parts.dueTimes) if (owner.bringNearer) yield* owner.bringNearer(caller, by);
@@ -74,7 +73,7 @@ export class SandboxStore {
    * Does what a fast-forward has left to do, and returns the sandbox. If a reset has replaced the
    * caller's shop in between, nothing is due in the new one.
    */
-  async settleFastForward(caller: Caller, by: number): Promise<Settled> {
+  async concludeFastForward(caller: Caller, by: number): Promise<Concluded> {
     const { storage, dueTimes, onFastForward } = this.#parts;
     const shop = await storage.read(currentShop(caller));
     await Promise.all(
@@ -84,18 +83,19 @@ export class SandboxStore {
     return { body: await storage.read(this.get(caller)) };
   }
 
-  /** Part of a transaction: replaces a sandbox with a new shop. Returns its number. Call `settleReset` afterwards. */
+  /** Part of a transaction: replaces a sandbox with a new shop. Returns its number. Call `concludeReset` afterwards. */
   *reset(name: ShopName, author: Author, animals: "none" | "samples"): Change<number> {
     const now = this.#parts.clock.now();
     const locked = yield* lockShop(author.shop, now);
     const replacement = yield* replaceShop(locked, name, now);
-    if (animals === "samples") yield* addSamples({ ...author, shop: replacement }, now, this.#parts.storesOn);
-    yield* noteAccountChange(name.accountId, this.#parts.onReset);
+    yield* all(keepAllowed, replacement, author.shop);
+    if (animals === "samples") yield* addSamples({ ...author, shop: replacement }, now, this.#parts.storage);
+    yield* this.#parts.noteReset(name.accountId);
     return replacement;
   }
 
   /** Returns the sandbox when all processes know its new shop. */
-  async settleReset(name: ShopName): Promise<Settled> {
+  async concludeReset(name: ShopName): Promise<Concluded> {
     const { storage } = this.#parts;
     await storage.changesPropagated();
     const shop = await storage.read(currentShop(name));
@@ -103,7 +103,7 @@ export class SandboxStore {
   }
 }
 
-interface Settled {
+interface Concluded {
   readonly body: Sandbox;
   /** The number of the sandbox, where it may be new. */
   readonly shop?: number;

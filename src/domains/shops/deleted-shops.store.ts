@@ -1,5 +1,5 @@
-import { DELETE_BATCH_SIZE, type OwnedTable } from "../../storage/owned-table.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { DELETE_BATCH_SIZE, type OwnedRows } from "../../storage/table.ts";
 import { all, first } from "../../storage/transaction.ts";
 import { HOUR_MS } from "../../timing/clock.ts";
 import { deletedShop, deletedShopOfAccount, remove } from "./shops.statements.ts";
@@ -17,10 +17,10 @@ export const LARGEST_CLOCK_DIFFERENCE = HOUR_MS;
 /** Shops of deleted accounts, and sandboxes as they were before a reset. No new transaction writes to them. */
 export class DeletedShops {
   readonly #storage: Storage;
-  readonly #tables: readonly OwnedTable[];
+  readonly #tables: readonly OwnedRows[];
 
   /** `tables` are all tables whose rows belong to shops. */
-  constructor(storage: Storage, tables: readonly OwnedTable[]) {
+  constructor(storage: Storage, tables: readonly OwnedRows[]) {
     this.#storage = storage;
     this.#tables = tables;
   }

@@ -1,20 +1,39 @@
-import { raisesVersion } from "../../storage/statement.ts";
+import type { ChangeStatement, Row } from "../../storage/statement.ts";
+import { count, type Table } from "../../storage/table.ts";
 import { all, type Change } from "../../storage/transaction.ts";
+import { raisesVersion } from "../../storage/versions.ts";
 import { DAY_MS } from "../../timing/clock.ts";
+import type { ShownField, ShownOfDay } from "./shops.operations.ts";
 
-/** How many animals a shop has, by status: columns of its row. */
-export const animalTotals = ["animals_available", "animals_pending", "animals_sold", "animals_without_status"] as const;
-/** Counts of what a shop has now. */
-export const totals = [...animalTotals, "open_orders"] as const;
-/** SQL of the number of animals in the row of a shop. */
-export const allAnimals = animalTotals.join(" + ");
-/** Counts of one day: `…_count` is for the day `…_day`, in days since 1970. */
-export const daily = ["added", "sold", "marked_sold", "expired", "returned"] as const;
+type Columns = Table["columns"];
 
-export type Figure = (typeof totals)[number] | (typeof daily)[number];
+/** What a domain keeps in the row of each shop and shows in the shop's summary. */
+export interface ShopFigures {
+  /** What it counts, in words. */
+  readonly of?: string;
+  /** Its columns, besides those of `today`. */
+  readonly columns: Columns;
+  readonly fields?: Readonly<Record<string, SummaryField>>;
+  readonly today?: readonly DayFigure[];
+  /** SQL of rows that are read with that of the shop `$1`, so that all is consistent. At most one domain has any. */
+  readonly joined?: { readonly columns: string; readonly rows: string; readonly order: string };
+}
 
-/** By how much a transaction changes the figures of its shop. */
-type Changes = Partial<Record<Figure, number>>;
+/** A field of the summary. */
+interface SummaryField extends ShownField {
+  /** Its value in the row of the shop, with each of the rows that are joined. If undefined, it is absent. */
+  readonly read: (rows: readonly [Row, ...Row[]]) => unknown;
+}
+
+/** A count of one day: the column `…_count` is for the day `…_day`, in days since 1970. */
+export interface DayFigure extends ShownOfDay {
+  readonly name: string;
+  /** SQL of the same count in the rows of events. */
+  readonly inEvents: string;
+}
+
+/** A count that changes: a day's, or the column of what the shop has now. */
+export type Figure = DayFigure | string;
 
 /** A shop that a transaction has locked. */
 export interface LockedShop {
@@ -27,18 +46,29 @@ export interface LockedShop {
   readonly day: bigint;
   /** The newest event of the shop, the transaction's own included. */
   lastEventId: bigint;
-  /** Changes of the figures that the transaction has not written yet. */
-  changes: Changes;
+  /** By how much the transaction changes figures, as far as it has not written it yet. */
+  readonly changes: Map<Figure, number>;
 }
 
-const setLastEvent = raisesVersion<[shop: number, lastEventId: bigint]>(
-  "UPDATE shops SET last_event_id = $2 WHERE shop = $1",
-);
-const setFigures = raisesVersion<[shop: number, lastEventId: bigint, ...figures: (number | bigint)[]]>(
-  `UPDATE shops SET last_event_id = $2, ${totals.map((name, index) => `${name} = ${name} + $${index + 3}`).join(", ")},
-     ${daily.map((name, index) => ofDay(name, `$${totals.length + 3}`, `$${totals.length + 4 + index}`)).join(", ")}
-   WHERE shop = $1`,
-);
+/** SQL: how many events meet a condition. */
+export function eventsWhere(condition: string): string {
+  return `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
+}
+
+/** What all domains keep and show. */
+export type AllFigures = ReturnType<typeof allFigures>;
+
+export function allFigures(domains: readonly ShopFigures[]) {
+  const today = domains.flatMap((one) => one.today ?? []);
+  const ofDays = today.map(({ name }): Columns => ({ [`${name}_count`]: count, [`${name}_day`]: count }));
+  return {
+    of: domains.flatMap(({ of = [] }) => of).join(", "),
+    columns: Object.assign({}, ...domains.map(({ columns }) => columns), ...ofDays) as Columns,
+    fields: Object.assign({}, ...domains.map(({ fields }) => fields)) as Readonly<Record<string, SummaryField>>,
+    today,
+    joined: domains.flatMap(({ joined = [] }) => joined),
+  };
+}
 
 /** SQL of the day of the shop's time zone at a time, in days since 1970. */
 export function localDay(now: string): string {
@@ -49,36 +79,39 @@ export function localDay(now: string): string {
  * SQL of an update of a shop's row: adds `more` to a figure of the day. If the figure is already of the next day, another
  * process's clock is a little ahead, and the day that has ended is no longer counted.
  */
-export function ofDay(name: (typeof daily)[number], day: string, more: string): string {
+export function ofDay({ name }: DayFigure, day: string, more: string): string {
   const isOver = `${name}_day = ${day} + 1`;
   return `${name}_count = CASE WHEN ${isOver} THEN ${name}_count WHEN ${name}_day = ${day} THEN ${name}_count + ${more} ELSE ${more} END,
      ${name}_day = CASE WHEN ${isOver} THEN ${name}_day ELSE ${day} END`;
 }
 
-/** The status of an animal. Without one, it is null in the store and undefined elsewhere. */
-type AnimalStatus = "available" | "pending" | "sold" | null | undefined;
-
-/** The column that counts animals with a status. */
-export function statusFigure(status: AnimalStatus): (typeof totals)[number] {
-  return status ? `animals_${status}` : "animals_without_status";
-}
-
 /** Records a change of a figure. The transaction writes it with its events. */
-export function addToFigure({ changes }: LockedShop, figure: Figure, by = 1): void {
-  changes[figure] = (changes[figure] ?? 0) + by;
+export function addToFigure({ changes }: LockedShop, changed: Figure, by = 1): void {
+  changes.set(changed, (changes.get(changed) ?? 0) + by);
 }
 
-/** Records that an animal has changed its status. */
-export function countStatus(locked: LockedShop, from: AnimalStatus, to: AnimalStatus): void {
-  addToFigure(locked, statusFigure(from), -1);
-  addToFigure(locked, statusFigure(to));
+type Update = ChangeStatement<[shop: number, lastEventId: bigint, ...figures: (number | bigint)[]]>;
+/** By the names of the figures that they change. */
+const updates = new Map<string, Update>();
+
+const nameOf = (one: Figure) => (typeof one === "string" ? one : one.name);
+
+function updateOf(changed: readonly Figure[]): Update {
+  return updates.getOrInsertComputed(changed.map(nameOf).join(), () => {
+    const day = `$${changed.length + 3}`;
+    const sets = changed.map((one, index) => {
+      const by = `$${index + 3}`;
+      return typeof one === "string" ? `${one} = ${one} + ${by}` : ofDay(one, day, by);
+    });
+    return raisesVersion(`UPDATE shops SET ${["last_event_id = $2", ...sets].join(", ")} WHERE shop = $1`);
+  });
 }
 
 /** Part of a transaction: updates the shop's row with the newest event and the recorded changes of figures. */
-export function updateShop(locked: LockedShop): Change<unknown> {
-  const { shop, day, changes, lastEventId } = locked;
-  if (Object.keys(changes).length === 0) return all(setLastEvent, shop, lastEventId);
-  const by = (names: readonly Figure[]) => names.map((name) => changes[name] ?? 0);
-  locked.changes = {};
-  return all(setFigures, shop, lastEventId, ...by(totals), day, ...by(daily));
+export function updateShop({ shop, day, changes, lastEventId }: LockedShop): Change<unknown> {
+  const changed = [...changes.keys()].toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+  const values: (number | bigint)[] = changed.map((one) => changes.get(one) ?? 0);
+  if (changed.some((one) => typeof one !== "string")) values.push(day);
+  changes.clear();
+  return all(updateOf(changed), shop, lastEventId, ...values);
 }

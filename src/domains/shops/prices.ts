@@ -1,4 +1,5 @@
 import { invalidInput } from "../../contract/errors.ts";
+import type { StoredField } from "../../storage/row-mapping.ts";
 import type { Query } from "../../storage/transaction.ts";
 import type { NewPrice, Price } from "./price.schemas.ts";
 import { currencyOf } from "./shop-settings.store.ts";
@@ -8,22 +9,16 @@ export interface NoCurrency {
   readonly refused: "no currency";
 }
 
-/** The columns of a price. */
-export interface PriceColumns {
+interface PriceColumns {
   readonly amount: bigint | null;
   readonly currency: string | null;
 }
-/** The values of these columns. */
-export type PriceValues = [amount: bigint | null, currency: string | null];
-
-export function priceValues(price: Price | undefined): PriceValues {
-  return price ? [price.amount, price.currency] : [null, null];
-}
-
-/** The price in a row that has one. */
-export function readPrice({ amount: cents, currency: code }: PriceColumns): Price {
-  return { amount: cents as bigint, currency: code as string };
-}
+/** How a price is kept in a row. */
+export const priceField: StoredField<Price | undefined, PriceColumns> = {
+  columns: ["amount", "currency"],
+  write: (price) => (price ? [price.amount, price.currency] : [null, null]),
+  read: ({ amount, currency }) => (amount === null ? undefined : { amount, currency: currency as string }),
+};
 
 /**
  * Part of a transaction: the price that a client has sent. If that has no currency, it gets that of the price that it

@@ -45,12 +45,24 @@ test("only a key with the scope admin may change them", async () => {
 });
 
 test.each([
-  [{ timeZone: "Mars/Olympus" }, "timeZone", "must be a time zone of the IANA database, such as Europe/Berlin"],
-  [{ timeZone: "CET+1" }, "timeZone", "must be a time zone of the IANA database, such as Europe/Berlin"],
-  [{ timeZone: "+02:00" }, "timeZone", "must be a time zone of the IANA database, such as Europe/Berlin"],
+  [
+    { timeZone: "Mars/Olympus" },
+    "timeZone",
+    expect.stringContaining("must be a time zone of the IANA database, such as Europe/Berlin; got"),
+  ],
+  [
+    { timeZone: "CET+1" },
+    "timeZone",
+    expect.stringContaining("must be a time zone of the IANA database, such as Europe/Berlin; got"),
+  ],
+  [
+    { timeZone: "+02:00" },
+    "timeZone",
+    expect.stringContaining("must be a time zone of the IANA database, such as Europe/Berlin; got"),
+  ],
   [{ timeZone: null }, "timeZone", "must be a string; got null"],
-  [{ currency: "XYZ" }, "currency", "must be a currency of ISO 4217, such as EUR"],
-  [{ currency: "eur" }, "currency", "must be a currency of ISO 4217, such as EUR"],
+  [{ currency: "XYZ" }, "currency", expect.stringContaining("must be a currency of ISO 4217, such as EUR; got")],
+  [{ currency: "eur" }, "currency", expect.stringContaining("must be a currency of ISO 4217, such as EUR; got")],
 ])("refuses %j", async (body, field, message) => {
   const { call } = await newShop();
   const { status, json } = await call("PATCH", "/shop", body);

@@ -1,6 +1,48 @@
-import type { Mode } from "../../contract/caller.ts";
-import { type Appended, acrossShops, change, lockStatement, query, type Row } from "../../storage/statement.ts";
-import { allAnimals, animalTotals, localDay, ofDay } from "./figures.ts";
+import { type Mode, modes } from "../../contract/caller.ts";
+import { acrossShops, change, lockStatement, query, type Row } from "../../storage/statement.ts";
+import { count, integer, oneOf, optional, table, text } from "../../storage/table.ts";
+import { type AllFigures, localDay } from "./figures.ts";
+
+/**
+ * Shops, with what domains keep of them. Their data comes with the column `shop`, which is the first of every key and index, except in indexes for
+ * background work across shops, which start with the time.
+ *
+ * A row counts the ids that the shop has given, and is the shop's lock: each change updates it first. Where `account_id`
+ * is null, the account was deleted or its sandbox reset; `former_account_id` then names the former owner, and the rest is
+ * removed in the background. `last_at` is the time of the last change, or when the shop was deleted.
+ *
+ * Statements know the time zone by `utc_offset` in milliseconds, which is that of the zone before `offset_until`;
+ * `next_offset` is the one after it. `counted_since` is when the counts of a day begin, if that is not its start.
+ */
+export function shopTable({ columns }: AllFigures) {
+  return table(
+    "shops",
+    {
+      shop: integer,
+      account_id: optional(text),
+      former_account_id: optional(text),
+      mode: oneOf(...modes),
+      last_event_id: count,
+      last_at: count,
+      time_zone: { ...text, fallback: "UTC" },
+      utc_offset: count,
+      offset_until: optional(integer),
+      next_offset: count,
+      currency: optional(text),
+      counted_since: count,
+      ...columns,
+    },
+    {
+      key: ["shop"],
+      isNumbered: true,
+      isUpdatedOften: true,
+      indices: {
+        shops_by_account: { on: "account_id, mode", unique: true },
+        shops_by_offset: { on: "offset_until", where: "offset_until IS NOT NULL" },
+      },
+    },
+  );
+}
 
 export interface ShopRow extends Row {
   /** The time of the change that locks the shop, in Unix milliseconds. */
@@ -15,10 +57,10 @@ export interface FoundShopRow extends ShopRow {
 type NumberRow = { shop: bigint };
 
 /** Sets the time of a change: `$2` in Unix milliseconds, unless the last change has a later one. */
-const setTime = "last_at = CASE WHEN last_at < $2 THEN $2 ELSE last_at END";
+export const setTime = "last_at = CASE WHEN last_at < $2 THEN $2 ELSE last_at END";
 const locked = `last_at AS at, last_event_id, ${localDay("$2")} AS day`;
 /** The row of the shop `$1`, if its data was not deleted. */
-const isCurrent = "shop = $1 AND account_id IS NOT NULL";
+export const isCurrent = "shop = $1 AND account_id IS NOT NULL";
 export const lock = lockStatement<[shop: number, now: number], ShopRow>(
   `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING ${locked}`,
 );
@@ -31,24 +73,8 @@ export const lockByKey = lockStatement<[accountId: string, now: number, keyId: s
    WHERE account_id = $1 AND mode = (SELECT mode FROM api_keys WHERE id = $3 AND account_id = $1)
    RETURNING shop, ${locked}`,
 );
-/** Counts new animals with their events: see `Append`. The amounts are those of `animalTotals`. */
-export const countAnimals = lockStatement<[shop: number, now: number, animals: number, ...amounts: number[]], Appended>(
-  `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
-     ${animalTotals.map((name, index) => `${name} = ${name} + $${index + 4}`).join(", ")},
-     ${ofDay("added", localDay("$2"), "$3")}
-   WHERE ${isCurrent} AND (animals_allowed IS NULL OR ${allAnimals} + $3 <= animals_allowed)
-   RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
-);
-export const room = query<[shop: number], { allowed: bigint | null; animals: bigint }>(
-  `SELECT animals_allowed AS allowed, ${allAnimals} AS animals FROM shops WHERE ${isCurrent}`,
-);
-export const setAllowed = change<[animals: number | null, accountId: string, mode: Mode]>(
-  "UPDATE shops SET animals_allowed = CAST($1 AS BIGINT) WHERE account_id = $2 AND mode = $3",
-);
-const settings = "animals_allowed, time_zone, utc_offset, offset_until, next_offset, currency";
-export const insert = change<[accountId: string, mode: Mode, animalsAllowed: number | null], NumberRow>(
-  "INSERT INTO shops (account_id, mode, animals_allowed) VALUES ($1, $2, CAST($3 AS BIGINT)) RETURNING shop",
-);
+const settings = "time_zone, utc_offset, offset_until, next_offset, currency";
+export const insert = change<[accountId: string, mode: Mode]>("INSERT INTO shops (account_id, mode) VALUES ($1, $2)");
 /** The same, with the settings of an older shop, `$3`. */
 export const insertLike = change<[accountId: string, mode: Mode, older: number], NumberRow>(
   `INSERT INTO shops (account_id, mode, ${settings}) SELECT $1, $2, ${settings} FROM shops WHERE shop = $3 RETURNING shop`,
@@ -58,6 +84,7 @@ export const end = change<[now: number, shop: number]>(
   `UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL
    WHERE shop = $2 AND account_id IS NOT NULL`,
 );
+/** The same for all shops of an account. */
 export const endAll = change<[now: number, accountId: string]>(
   "UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL WHERE account_id = $2",
 );

@@ -5,15 +5,12 @@ import type { LockedShop } from "./figures.ts";
 import {
   byAccount,
   end,
-  endAll,
   insert,
   insertLike,
   lock,
   lockByAccount,
   lockByKey,
-  room,
   type ShopRow,
-  setAllowed,
 } from "./shops.statements.ts";
 
 /** The data of the shop was deleted while a change was waiting. Nothing was changed. */
@@ -47,43 +44,12 @@ export function* lockShopOfKey(accountId: string, keyId: string, now: number): C
 }
 
 function toLocked(shop: number, now: number, { at, last_event_id, day }: ShopRow): LockedShop {
-  return { shop, at: Number(at), now, day, lastEventId: last_event_id, changes: {} };
+  return { shop, at: Number(at), now, day, lastEventId: last_event_id, changes: new Map() };
 }
-
-/** How many animals a shop may hold, by mode; null for any number. */
-type AnimalsAllowed = Readonly<Record<Mode, number | null>>;
-const anyNumber: AnimalsAllowed = { live: null, test: null };
 
 /** Part of a transaction: makes the shops of a new account, one for each mode. */
-export function* createShops(accountId: string, animals = anyNumber): Change<void> {
-  for (const mode of modes) yield* all(insert, accountId, mode, animals[mode]);
-}
-
-/** The first step of a transaction: sets how many animals the shops of an account may hold. It locks like `lockShops`. */
-export function* setAnimalsAllowed(accountId: string, animals: AnimalsAllowed): Change<void> {
-  for (const mode of modes.toReversed()) yield* all(setAllowed, animals[mode], accountId, mode);
-}
-
-/** The shop may not hold so many animals. */
-export interface ShopFull {
-  readonly refused: "shop full";
-  /** How many it may hold. */
-  readonly allowed: bigint;
-}
-
-/** Why a shop took no animal. Throws `ShopDeleted`, or `StorageUnavailable` if the bound has just been removed. */
-export function* whyRefused(shop: number): Query<ShopFull> {
-  const full = yield* fullness(shop, Number.MAX_SAFE_INTEGER);
-  if (!full) throw new StorageUnavailable("The shop may hold any number of animals now.");
-  return full;
-}
-
-/** Whether a shop may not hold so many animals more. Throws `ShopDeleted`. */
-export function* fullness(shop: number, more: number): Query<ShopFull | undefined> {
-  const row = yield* first(room, shop);
-  if (!row) throw new ShopDeleted();
-  const { allowed, animals } = row;
-  return allowed !== null && animals + BigInt(more) > allowed ? { refused: "shop full", allowed } : undefined;
+export function* createShops(accountId: string): Change<void> {
+  for (const mode of modes) yield* all(insert, accountId, mode);
 }
 
 /** The number of an account's shop; undefined if there is no such account. */
@@ -112,9 +78,4 @@ export function* replaceShop({ shop }: LockedShop, { accountId, mode }: ShopName
  */
 export function* lockShops(accountId: string, now: number): Change<void> {
   for (const mode of modes.toReversed()) yield* all(lockByAccount, accountId, now, mode);
-}
-
-/** Part of a transaction: ends all shops of an account. `now` is real time in Unix milliseconds. */
-export function* endShops(accountId: string, now: number): Change<void> {
-  yield* all(endAll, now, accountId);
 }

@@ -22,6 +22,7 @@ test("an empty shop has no figures", async () => {
   expect(await figures()).toEqual({
     timeZone: "UTC",
     animals: { total: 0, available: 0, pending: 0, sold: 0, withoutStatus: 0 },
+    animalsAllowed: 10_000,
     categories: [],
     openOrders: 0,
     today: { since, ...nothing },
@@ -89,7 +90,7 @@ test("animals that are added concurrently, moved, imported and deleted are count
     tom,
   ] as const;
   const [pets, author] = [new PetStore(storage, { clock: service.clock }), operator(await service.shop())];
-  await storage.write(() => pets.imports.add(author, animals));
+  await storage.write(() => pets.addSeveral(author, animals));
   await storage.close();
   for (const id of [1, 2, 3, 4, 5]) await call("DELETE", `/pets/${id}`);
   const shown = await figures();

@@ -1,5 +1,6 @@
-import type { Mode } from "../../contract/caller.ts";
+import { type Mode, modes } from "../../contract/caller.ts";
 import { change, lockStatement, query, type Row, type Values } from "../../storage/statement.ts";
+import { integer, oneOf, optional, table, text } from "../../storage/table.ts";
 
 /** How far back usage is shown, in days. It is stored a day longer, so that the first interval is complete. */
 export const SHOWN_DAYS = 30;
@@ -27,7 +28,25 @@ interface CallerRow extends Row {
 type Key = [accountId: string, mode: Mode, keyId: string];
 
 const hours = Array.from({ length: 24 }, (_, hour) => `h${hour}`);
-const key = "day, account_id, mode, key_id, operation, status";
+const keyColumns = ["day", "account_id", "mode", "key_id", "operation", "status"];
+const key = keyColumns.join(", ");
+/**
+ * `day` is in days since 1970. An empty `key_id` stands for all keys of the shop. The day comes first, so rows that are
+ * written together lie together, and old rows are deleted from the front. The hours are null without requests.
+ */
+export const usageTable = table(
+  "usage_counts",
+  {
+    day: integer,
+    account_id: text,
+    mode: oneOf(...modes),
+    key_id: text,
+    operation: text,
+    status: integer,
+    ...Object.fromEntries(hours.map((hour) => [hour, optional(integer)])),
+  },
+  { key: keyColumns },
+);
 const requests = hours.map((hour) => `coalesce(${hour}, 0)`).join(" + ");
 const lastHour = `CASE ${hours
   .map((hour, index) => `WHEN ${hour} > 0 THEN ${index}`)

@@ -1,9 +1,9 @@
 import type { ShopName } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
-import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { DELETE_BATCH_SIZE } from "../../storage/table.ts";
 import { all, type Change, type Query } from "../../storage/transaction.ts";
 import { DAY_MS, DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
@@ -105,7 +105,12 @@ export class UsageStore {
       .flatMap((day) => intervalsOf(countsOn(day), length))
       .filter(({ start }) => start >= oldest && start < before)
       .take(limit + 1); // older days are not computed
-    return pageOf([...intervals], limit, toUsageInterval, (last) => last.start);
+    return pageOf(
+      [...intervals],
+      limit,
+      ({ start, ...rest }) => ({ start: timestampOf(start * 1000), ...rest }),
+      (last) => last.start,
+    );
   }
 
   /** The requests since a day, in days since 1970, for an operator. */
@@ -207,8 +212,4 @@ function intervalsOf(counts: readonly HourCount[], length: number): Interval[] {
 
 function toUsageCount({ operation, status, requests }: HourCount): UsageInterval["operations"][number] {
   return operation === "" ? { status, requests } : { operation, status, requests };
-}
-
-function toUsageInterval({ start, ...rest }: Interval): UsageInterval {
-  return { start: timestampOf(start * 1000), ...rest };
 }

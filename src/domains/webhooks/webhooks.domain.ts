@@ -2,12 +2,12 @@ import { bind } from "../../contract/handler.ts";
 import type { EventType } from "../../contract/operation.ts";
 import type { Values } from "../../settings/setting.ts";
 import { defineDomain, type Host } from "../domain.ts";
-import { deleteOldDeliveries } from "./deliveries/deliveries.store.ts";
-import { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
+import { deleteOldDeliveries, deliveryTable } from "./deliveries/deliveries.store.ts";
+import { attemptTable, redeliveryTable } from "./dispatch/dispatch.statements.ts";
 import { DispatchStore } from "./dispatch/dispatch.store.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
-import { DisabledEndpoints } from "./endpoints/disabled-endpoints.store.ts";
-import { webhookAccountTables, webhookShopTables } from "./endpoints/endpoints.statements.ts";
+import { disabledEndpoints } from "./endpoints/disabled-endpoints.store.ts";
+import { endpointTable } from "./endpoints/endpoints.statements.ts";
 import { EndpointStore } from "./endpoints/endpoints.store.ts";
 import { listenCommand } from "./listen/listen.command.ts";
 import { requireSecretKeys } from "./secrets/endpoint-secrets.ts";
@@ -16,8 +16,7 @@ import { AddressPolicy } from "./sending/addresses.ts";
 import { send, type systemNetwork } from "./sending/send.ts";
 import { webhookDueTimes } from "./webhook-due-times.store.ts";
 import { webhookCommands } from "./webhooks.command.ts";
-import { type WebhookParts, webhookHandlers } from "./webhooks.handlers.ts";
-import { webhookOperations } from "./webhooks.operations.ts";
+import { type WebhookParts, webhookHandlers, webhookOperations } from "./webhooks.handlers.ts";
 import { webhookEventTypes } from "./webhooks.schemas.ts";
 import { webhookSettings } from "./webhooks.settings.ts";
 
@@ -30,8 +29,7 @@ export function webhooksDomain(types: readonly EventType[], networkOf: typeof sy
     eventTypes: webhookEventTypes,
     commands: [...webhookCommands, listenCommand],
     settings: webhookSettings,
-    shopTables: webhookShopTables,
-    accountTables: webhookAccountTables,
+    tables: [endpointTable, attemptTable, redeliveryTable, deliveryTable],
     check: ({ storage, dataFolder }, { PETSTORE_SECRET_KEY }) =>
       requireSecretKeys(storage, PETSTORE_SECRET_KEY, dataFolder),
     open: (host, settings) => bind(operations, webhookHandlers(operations, openWebhooks(host, settings, networkOf))),
@@ -56,7 +54,6 @@ function openWebhooks(
   deliver(host, { policy, endpoints, secretKeys }, networkOf);
   return {
     endpoints,
-    redeliveries: new RedeliveryStore(clock),
     policy,
     secretKeys,
     now: () => clock.now(),
@@ -91,13 +88,13 @@ function deliver(
     "Webhook endpoints that were disabled, because they have failed for 5 days or returned 410.",
     () => counts.disabled,
   );
-  const disabled = new DisabledEndpoints(storage, clock);
+  const disabled = disabledEndpoints(storage, clock);
   metrics.gauge(
     "petstore_webhook_endpoints_disabled",
     "Webhook endpoints that are disabled now, counted once a minute by the process that delivers.",
-    () => disabled.count,
+    disabled.last,
   );
-  repeat({ name: "count_disabled_endpoints", by: "leader", run: () => disabled.refresh() });
+  repeat({ name: "count_disabled_endpoints", by: "leader", run: () => disabled.count() });
   metrics.gauge("petstore_webhooks_in_progress", "Webhook deliveries in progress.", () => dispatcher.inProgress);
   metrics.gauge(
     "petstore_webhook_lag_seconds",

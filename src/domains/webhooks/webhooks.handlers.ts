@@ -1,11 +1,14 @@
 import { type Failure, failure, invalidInput, lifetimeExceedsKey } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
+import type { EventType } from "../../contract/operation.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { expired } from "../events/events.operations.ts";
 import { authorOf } from "../events/publish.ts";
+import { deliveryOperations } from "./deliveries/deliveries.operations.ts";
 import { deliveryOf, deliveryPage } from "./deliveries/deliveries.store.ts";
-import type { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
+import { addRedelivery, addTest } from "./deliveries/redeliveries.store.ts";
 import { successRate } from "./endpoints/endpoint-health.ts";
+import { endpointOperations } from "./endpoints/endpoints.operations.ts";
 import { type EndpointStore, expiryOf, type StoredEndpoint } from "./endpoints/endpoints.store.ts";
 import { currentKeys } from "./secrets/endpoint-secrets.ts";
 import type { SecretKeys } from "./secrets/secret-keys.ts";
@@ -21,13 +24,16 @@ import {
   tooManySecrets,
   webhooksUnavailable,
 } from "./shared.operations.ts";
-import type { webhookOperations } from "./webhooks.operations.ts";
 import { type Endpoint, MAX_ENDPOINTS, MAX_SECRETS, refusals, sendFailures } from "./webhooks.schemas.ts";
+
+/** The operations on webhooks, for these types of events. */
+export function webhookOperations(types: readonly EventType[]) {
+  return [...endpointOperations(types), ...deliveryOperations] as const;
+}
 
 /** The parts that serve webhook endpoints. */
 export interface WebhookParts {
   readonly endpoints: EndpointStore;
-  readonly redeliveries: RedeliveryStore;
   readonly policy: AddressPolicy;
   readonly secretKeys: SecretKeys;
   /** Real time, in Unix milliseconds. */
@@ -41,10 +47,11 @@ export function webhookHandlers(
   operations: ReturnType<typeof webhookOperations>,
   parts: WebhookParts | undefined,
 ): WebhookHandlers {
-  return parts ? servingHandlers(parts) : unavailableHandlers(operations);
+  if (parts) return servingHandlers(parts);
+  return Object.fromEntries(operations.map(({ name }) => [name, refuse])) as unknown as WebhookHandlers;
 }
 
-function servingHandlers({ endpoints, redeliveries, policy, secretKeys, now }: WebhookParts): WebhookHandlers {
+function servingHandlers({ endpoints, policy, secretKeys, now }: WebhookParts): WebhookHandlers {
   const shown = (endpoint: StoredEndpoint) => shownEndpoint(endpoint, secretKeys, now());
 
   function withSecret(endpoint: StoredEndpoint) {
@@ -98,14 +105,14 @@ function servingHandlers({ endpoints, redeliveries, policy, secretKeys, now }: W
     },
 
     *testWebhookEndpoint({ caller, params: { endpointId } }) {
-      const outcome = yield* redeliveries.addTest(caller, endpointId);
+      const outcome = yield* addTest(caller, endpointId, now());
       return outcome === "added" ? { body: null } : outcome === "not found" ? notFound : tooManyWaiting;
     },
 
     *redeliverWebhooks({ caller, params: { endpointId }, body }) {
       const { from, to, deliveryId } = body;
       if (deliveryId !== undefined && (from ?? to) !== undefined) return eitherOr;
-      return successOr(yield* redeliveries.addRedelivery(caller, endpointId, body), {
+      return successOr(yield* addRedelivery(caller, endpointId, body, now()), {
         "not found": () => notFound,
         "no delivery": () => failure(deliveryNotFound, `The endpoint has no delivery ${deliveryId} of an event.`),
         "no range": () => (from === undefined ? noEvents : emptyRange),
@@ -127,16 +134,10 @@ function servingHandlers({ endpoints, redeliveries, policy, secretKeys, now }: W
   };
 }
 
-/** Handlers that fail, because there is no secret key. */
-function unavailableHandlers(operations: ReturnType<typeof webhookOperations>): WebhookHandlers {
-  return Object.fromEntries(operations.map(({ name }) => [name, refuse])) as unknown as WebhookHandlers;
-}
-
 function* refuse(): Generator<never, Failure<typeof webhooksUnavailable>> {
-  return unavailable;
+  return failure(webhooksUnavailable, "The service has no key from which webhook secrets are derived.");
 }
 
-const unavailable = failure(webhooksUnavailable, "The service has no key from which webhook secrets are derived.");
 const tooManyValid = failure(
   tooManySecrets,
   `${MAX_SECRETS} secrets of the endpoint are valid. Use the newest. You can replace it when an older one ends, within 24 hours.`,

@@ -8,6 +8,8 @@ import type { Rendered } from "./response.ts";
 
 /** How many items are read at first: more may be too much work for one piece if they are large. */
 const FIRST = 20;
+/** About how much text of them is made at once later, in bytes. */
+const PIECE = 64 * 1024;
 
 /** True if a page may have more items than one piece of work should read. */
 export function isLongPage({ paged }: Operation, { query }: Input): boolean {
@@ -47,7 +49,7 @@ export async function readLongPage(compiled: CompiledRead, input: Input, store: 
     if (size >= pageBytes) break;
     after = page.next;
     await turns.pause(caller.shop);
-    asked = Math.min(limit - count, 1 + Math.ceil((pageBytes - size) / (size / count)));
+    asked = Math.min(limit - count, 1 + Math.ceil(Math.min(PIECE, pageBytes - size) / (size / count)));
   }
   if (pieces.length > 1) await turns.pause(caller.shop);
   return turns.run(caller.shop, () => compiled.render(joined(pieces), input));

@@ -10,7 +10,14 @@ beforeEach(() => {
   reads = 0;
 });
 
-const page = (text: string, lasts = true) => ({ text, link: "", tag: "", created: "", location: "", lasts });
+const page = (text: string, lasts = true) => ({
+  text,
+  link: "",
+  tag: "",
+  created: "",
+  location: "",
+  lasts: (lasts || undefined) as never,
+});
 /** Gets a page. Returns the number of the read that produced it. */
 const get = (shop: number, request: string, length = 10, lasts = true) => {
   const got = pages.get(shop, `${shop} ${request}`, () => page(`${++reads}`.padStart(length, "0"), lasts));

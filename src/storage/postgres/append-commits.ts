@@ -2,7 +2,7 @@ import { CommitUnknown } from "../errors.ts";
 import type { Appended, Row, Statement, Values } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { AppendStep, TransactionRun } from "../transaction.ts";
-import { appendStatement } from "./append.ts";
+import { appendStatement, eachAppended } from "./append.ts";
 import { begin, commitAfter, commitResultLost } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
@@ -138,10 +138,9 @@ export class AppendCommits {
 function succeedAll({ members }: GroupStatement, rows: Row[]): void {
   const [only] = members;
   if (members.length === 1 && only) return succeed(only, rows);
-  const first = rows[0] as Appended;
-  members.forEach((waiting, index) =>
-    succeed(waiting, [{ ...first, id: first.id + BigInt(index), log_id: first.log_id + BigInt(index) }]),
-  );
+  for (const [index, appended] of eachAppended(rows[0] as Appended, members.length).entries()) {
+    succeed(members[index] as WaitingAppend, [appended]);
+  }
 }
 
 function succeed({ run, resolve, reject }: WaitingAppend, rows: Row[]): void {

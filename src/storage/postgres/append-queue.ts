@@ -119,9 +119,8 @@ export class AppendQueue {
 
   /** After a silent server, the transactions that wait fail immediately instead of waiting again. None was sent. */
   #refuseAll(): void {
-    const refused = [...this.#take(), ...[...this.#postponed.values()].flat()];
+    this.#reject([...this.#take(), ...[...this.#postponed.values()].flat()], silentServer());
     this.#postponed.clear();
-    for (const { reject } of refused) reject(silentServer());
   }
 }
 

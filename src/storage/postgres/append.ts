@@ -1,4 +1,11 @@
-import { type Append, type ChangeStatement, jsonWithIntegersAsText, type SqlParameter } from "../statement.ts";
+import {
+  type Append,
+  type Appended,
+  type ChangeStatement,
+  type InsertStatement,
+  jsonWithIntegersAsText,
+  type SqlParameter,
+} from "../statement.ts";
 import { type AppendStep, countParameters } from "../transaction.ts";
 
 const statements = new Map<Append, ChangeStatement>();
@@ -9,27 +16,44 @@ export function appendStatement(steps: readonly AppendStep[]): [ChangeStatement,
   const counted = countParameters(steps);
   let statement = statements.get(append);
   if (!statement) statements.set(append, (statement = appendAll(append, `$${counted.length + 1}`)));
-  return [statement, [...counted, jsonWithIntegersAsText(steps.map(({ row, logged }) => [row, logged]))]];
+  return [
+    statement,
+    [...counted, jsonWithIntegersAsText(steps.map(({ row, logged, countedBy }) => [row, logged, countedBy]))],
+  ];
 }
 
-/** One statement for all three, to save round trips. `rows` is a parameter: a JSON array of pairs of arrays. */
-function appendAll({ count, insert, log }: Append, rows: string): ChangeStatement {
+/** What each step has appended, by the row of a statement for `count` of them. */
+export function eachAppended({ id, log_id, ...row }: Appended, count: number): Appended[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...row,
+    id: id + BigInt(index),
+    log_id: log_id + BigInt(index),
+  }));
+}
+
+/** One statement for all four, to save round trips. `rows` is a parameter: a JSON array of triples. */
+function appendAll({ count, insert, log, countGroup }: Append, rows: string): ChangeStatement {
   const [id, logId] = ["(counted.id + number - 1)", "(counted.log_id + number - 1)"];
   return {
     sql: `WITH counted AS (${count.sql}),
       given AS (
-        SELECT pair, number FROM jsonb_array_elements(CAST(CAST(${rows} AS TEXT) AS JSONB)) WITH ORDINALITY AS given (pair, number)
+        SELECT one, number FROM jsonb_array_elements(CAST(CAST(${rows} AS TEXT) AS JSONB)) WITH ORDINALITY AS given (one, number)
       ),
-      inserted AS (${forEachRow(insert, "pair->0", ["$1", id, "counted.at"])}),
-      logged AS (${forEachRow(log, "pair->1", ["$1", id, "counted.at", logId])})
+      inserted AS (${forEach(insert, ["$1", id, "counted.at"], "one->0")}),
+      logged AS (${forEach(log, ["$1", id, "counted.at", logId], "one->1")}),
+      grouped AS (${forEach(countGroup, ["CAST($1 AS BIGINT)", "CAST(one->>2 AS BIGINT)", "count(*)"])})
       SELECT id, at, log_id FROM counted`,
     kind: "change",
   };
 }
 
-/** An `INSERT … VALUES (…)` for all rows. Its first parameters are known; the JSON array `array` has the others. */
-function forEachRow({ sql }: ChangeStatement, array: string, known: readonly string[]): string {
-  return sql
-    .replace(/VALUES \(([^]*)\)$/, (_, values) => `SELECT ${values} FROM counted, given`)
-    .replaceAll(/\$(\d+)/g, (_, number) => known[number - 1] ?? `(${array}->>${number - 1 - known.length})`);
+/** An insert for all rows, or for all groups. Its first values are known; the JSON array `array` has the others. */
+function forEach({ head, rowOf, end }: InsertStatement, known: readonly string[], array?: string): string {
+  const values = rowOf((parameter, type) => {
+    const value = known[parameter - 1];
+    if (value !== undefined) return value;
+    const given = `(${array}->>${parameter - 1 - known.length})`;
+    return type === "INTEGER" ? `CAST(${given} AS BIGINT)` : given;
+  });
+  return `${head} SELECT ${values} FROM counted, given ${array === undefined ? "GROUP BY one->>2" : ""} ${end}`;
 }

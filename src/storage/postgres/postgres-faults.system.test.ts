@@ -1,5 +1,6 @@
 // Faults of real servers, under load. No acknowledged work is lost or done twice. Work fails only while the server is
 // unreachable, and always with `StorageUnavailable`. Nothing hangs. All work succeeds soon after the server returns.
+
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { stopwatch } from "../../../test/harness/cpu-time.ts";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
@@ -13,7 +14,7 @@ import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import { change, query, type Row } from "../statement.ts";
-import type { Storage, StorageObserver } from "../storage.ts";
+import { type Storage, type StorageObserver, silentObserver } from "../storage.ts";
 import { afterCommit, all, type Change, first } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
@@ -275,6 +276,70 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       await new Promise(setImmediate);
     }
     expect(await Promise.all(reads)).toEqual([[{ done: 1 }], [{ done: 2 }]] as never);
+  });
+
+  test("is counted by cause when it cannot be reached, whatever the work", async () => {
+    const server = await startServer();
+    const causes: string[] = [];
+    const storage = await open(server.url(), { ...silentObserver, failed: (cause) => causes.push(cause) });
+    const work = [
+      () => storage.read(all(petsFrom, 1)),
+      () => storage.write(() => appendPet("Rex")),
+      () => storage.write(() => all(addPet, "Rex", 3)),
+      () => storage.check(),
+    ];
+    /** The causes that each work adds alone. */
+    const causesOf = async () => {
+      const found: string[][] = [];
+      for (const act of work) {
+        await eventually(() =>
+          act().then(
+            () => false,
+            () => true,
+          ),
+        ); // its connection is lost
+        causes.length = 0;
+        expect(await failureOf(act)).toBeInstanceOf(StorageUnavailable);
+        found.push([...new Set(causes)]);
+      }
+      return found;
+    };
+    await storage.check();
+    const refusal = new StorageUnavailable("The shop was deleted.");
+    const refused = () =>
+      storage.write(function* () {
+        yield* all(petsFrom, 1);
+        throw refusal;
+      });
+    expect([await failureOf(refused), causes]).toEqual([refusal, []]);
+    await server.stop();
+    expect(await causesOf()).toEqual(work.map(() => ["ERR_POSTGRES_CONNECTION_REFUSED"]));
+    await server.start();
+    await eventually(() =>
+      storage.check().then(
+        () => true,
+        () => false,
+      ),
+    );
+    server.freeze();
+    expect(await causesOf()).toEqual(work.map(() => ["NO_CONNECTION"]));
+  });
+
+  test("does not pass a check while it gives fewer connections than a process needs", async () => {
+    const server = await startServer();
+    await server.run("CREATE ROLE clerk LOGIN CONNECTION LIMIT 6; GRANT ALL ON SCHEMA public TO clerk");
+    const causes: string[] = [];
+    const url = server.url().replace("petstore@", "clerk@");
+    const storage = await open(url, { ...silentObserver, failed: (cause) => causes.push(cause) });
+    expect(await failureOf(() => storage.check())).toBeInstanceOf(StorageUnavailable);
+    expect(causes).toEqual(["53300"]);
+    await server.run("ALTER ROLE clerk CONNECTION LIMIT 7");
+    await eventually(() =>
+      storage.check().then(
+        () => true,
+        () => false,
+      ),
+    );
   });
 
   test("recovers after it had no free connection", async () => {

@@ -4,10 +4,11 @@ import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-
 import { migrations } from "../../app/schema.ts";
 import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
+import { SHARE } from "../../timing/turns.ts";
 import { andCommit, together } from "../combined-steps.ts";
 import { change, lookUp, pageRead, query } from "../statement.ts";
 import type { Storage } from "../storage.ts";
-import { all, first } from "../transaction.ts";
+import { all, first, type Read } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
@@ -24,12 +25,16 @@ const addNamed = change<[id: bigint, name: string]>(
 const petById = query<[id: number]>("SELECT name FROM pets WHERE shop = 1 AND id = $1");
 /** Returns when the server began the statement that found the animal. */
 const findPet = lookUp<[shop: number, id: bigint]>(
-  "SELECT name, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = $1 AND id = $2",
+  (value) =>
+    `SELECT name, CAST(statement_timestamp() AS TEXT) AS begun FROM pets
+     WHERE shop = ${value(1)} AND id = ${value(2)}`,
 );
 /** The same for a page. */
 const findNamed = pageRead<[shop: number, name: string, id: number, limit: number]>(
-  `SELECT id, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = $1 AND name IN ($2, $2) AND id > $3
-   ORDER BY id LIMIT $4`,
+  (
+    value,
+  ) => `SELECT id, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = ${value(1)} AND name IN (${value(2)}, ${value(2)}) AND id > ${value(3)}
+   ORDER BY id LIMIT ${value(4)}`,
 );
 const touch = change<[name: string, id: number]>("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
 
@@ -71,9 +76,9 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   };
 
   /** How many statements read so many pages of each of some shops. */
-  const statementsFor = async (counts: readonly number[]) => {
+  const statementsFor = async (counts: readonly number[], limit: number) => {
     const payers = counts.flatMap((count, shop) => Array.from({ length: count }, () => shop));
-    const found = await Promise.all(payers.map((payer) => storage.read(all(findNamed, 1, "NULL", 0, 2), payer)));
+    const found = await Promise.all(payers.map((payer) => storage.read(all(findNamed, 1, "NULL", 0, limit), payer)));
     return new Set(found.map(([row]) => row?.begun)).size;
   };
 
@@ -105,9 +110,23 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     expect(found.map((rows) => rows.map(({ id }) => id as unknown))).toEqual(wanted.map(idsOf));
     expect(new Set(found.flat().map(({ begun }) => begun)).size).toBe(1);
   });
-  test("one for at most four pages of a shop, of which others then come with the next", async () => {
-    expect(await statementsFor([4, 4])).toBe(1);
-    expect(await statementsFor([9, 4])).toBe(3);
+  test("one for at most four large pages of a shop, of which others then come with the next", async () => {
+    expect(await statementsFor([4, 4], 101)).toBe(1);
+    expect(await statementsFor([9, 4], 101)).toBe(3);
+    expect(await statementsFor([9, 4], 21)).toBe(1);
+  });
+  test("one for four pages of a shop, which are used in turns of the event loop", async () => {
+    let turn = 0;
+    const count = () => void (turn++, (counting = setImmediate(count)));
+    let counting = setImmediate(count);
+    const page = function* (): Read<number> {
+      yield* all(findNamed, 1, "NULL", 0, 101);
+      for (const end = performance.now() + 2 * SHARE; performance.now() < end; ); // uses its share
+      return turn;
+    };
+    const used = await Promise.all(Array.from({ length: 4 }, () => storage.read(page(), 3)));
+    clearImmediate(counting);
+    expect(new Set(used).size).toBe(4);
   });
   test("one after the other for searches of a shop, for which neither look-ups nor other shops wait", async () => {
     const order: string[] = [];

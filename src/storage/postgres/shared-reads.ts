@@ -88,11 +88,11 @@ export function listsOf(all: readonly Values[]): [types: string[], lists: string
  * The statement for lists of parameters (see `listsOf`). It runs the original query for each element of the lists, in
  * their order: a nested loop keeps it.
  */
-export function readTogether({ sql, isLookUp }: QueryStatement, types: readonly string[]): QueryStatement {
+export function readTogether({ sql, sqlFor, isLookUp }: QueryStatement, types: readonly string[]): QueryStatement {
   const lists = types.map((type, index) => `CAST(CAST($${index + 1} AS TEXT) AS ${type}[])`);
   const names = types.map((_, index) => `value_${index + 1}`);
   // The limit makes the planner run the query for each element, instead of joining the list with whole tables.
-  const query = `${sql.replaceAll(/\$(\d+)/g, "given.value_$1")}${isLookUp ? " LIMIT 1" : ""}`;
+  const query = `${sqlFor?.((number) => `given.value_${number}`) ?? sql}${isLookUp ? " LIMIT 1" : ""}`;
   return {
     sql: `SELECT given.${NUMBER}, found.* FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS given (${names.join(", ")}, ${NUMBER})
       CROSS JOIN LATERAL (${query}) AS found`,

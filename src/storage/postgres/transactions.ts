@@ -1,9 +1,9 @@
 import { type Payer, turns } from "../../timing/turns.ts";
 import { CommitUnknown } from "../errors.ts";
-import type { SqlParameter } from "../statement.ts";
+import type { Appended, SqlParameter } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
-import { type Change, type StoreStep, TransactionRun } from "../transaction.ts";
-import { appendStatement } from "./append.ts";
+import { type AppendStep, type Change, isSameAppend, type StoreStep, TransactionRun } from "../transaction.ts";
+import { appendStatement, eachAppended } from "./append.ts";
 import { begin, beginReadCommitted, commitAfter, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
@@ -203,7 +203,7 @@ export class Transactions {
     try {
       for (let step: StoreStep | undefined = first; step; step = run.step) {
         const result = send(connection, step);
-        if (step.isLast) {
+        if (run.isAtLast) {
           await commitAfter(connection, result);
           hasCommitted = true;
         }
@@ -227,9 +227,23 @@ export class Transactions {
 
 /** Sends a step in one round trip. Resolves with its result. */
 function send(connection: Connection, step: StoreStep): Promise<unknown> {
+  if ("group" in step && isOneAppend(step.group)) return appendTogether(connection, step.group);
   if ("group" in step) return Promise.all(step.group.map((one) => send(connection, one)));
   if ("append" in step) return connection.run(...appendStatement([step]));
   return connection.run(step.statement, step.parameters);
+}
+
+function isOneAppend(group: readonly StoreStep[]): group is readonly AppendStep[] {
+  const [first] = group;
+  return first !== undefined && "append" in first && group.every((one) => isSameAppend(first, one));
+}
+
+async function appendTogether(connection: Connection, steps: readonly AppendStep[]): Promise<unknown> {
+  const rows = await connection.run(...appendStatement(steps));
+  if (steps.length === 1) return [rows];
+  // It has no room for all, or was deleted.
+  if (rows.length === 0) throw new Error("A shop did not take rows together that it may take one by one.");
+  return eachAppended(rows[0] as Appended, steps.length).map((one) => [one]);
 }
 
 /**

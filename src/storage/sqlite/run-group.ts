@@ -145,12 +145,16 @@ export function appendTogether(connection: Connection, steps: readonly AppendSte
   if (!counted) return steps.length === 1 ? [[]] : steps.flatMap((step) => appendTogether(connection, [step]));
   let { id, log_id } = counted;
   const { at } = counted;
-  return steps.map(({ row, logged }) => {
+  const groups = new Map<bigint, number>();
+  const rows = steps.map(({ row, logged, countedBy }) => {
     const appended: Appended = { id: id++, at, log_id: log_id++ };
     connection.all(append.insert, [shop, appended.id, at, ...row]);
     connection.all(append.log, [shop, appended.id, at, appended.log_id, ...logged]);
+    groups.set(countedBy, (groups.get(countedBy) ?? 0) + 1);
     return [appended];
   });
+  for (const [countedBy, size] of groups) connection.all(append.countGroup, [shop, countedBy, size]);
+  return rows;
 }
 
 function runToEnd(options: RunGroupOptions, run: TransactionRun<unknown>): void {

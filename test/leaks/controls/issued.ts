@@ -1,5 +1,6 @@
 // A test that passes while its service answers with keys that nobody has sent, one for each way in which they are
 // issued: the run must know them all, and fail.
+
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,34 +1,50 @@
 import { INT64_MAX, timestampOf } from "../../../contract/schemas.ts";
 import { together } from "../../../storage/combined-steps.ts";
-import { DELETE_BATCH_SIZE } from "../../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../../storage/pages.ts";
 import { acrossShops, change, query, type Row } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
+import { DELETE_BATCH_SIZE, integer, oneOf, optional, type RowOf, table, text } from "../../../storage/table.ts";
 import { all, first, type Query } from "../../../storage/transaction.ts";
 import { DAY_MS } from "../../../timing/clock.ts";
 import type { KeyInShop } from "../endpoints/endpoints.statements.ts";
 import {
   type Delivery,
-  type DeliveryKind,
   type DeliveryOutcome,
+  deliveryKinds,
   type SendFailure,
   sendFailures,
 } from "../webhooks.schemas.ts";
 
-interface DeliveryRow extends Row {
-  id: bigint;
-  kind: DeliveryKind;
-  webhook_id: string;
-  event_id: bigint | null;
-  event_type: string;
-  attempt: bigint;
-  at: bigint;
-  duration: bigint;
-  outcome: DeliveryOutcome;
+export const deliveryTable = table(
+  "webhook_deliveries",
+  {
+    shop: integer,
+    endpoint_id: text,
+    id: integer,
+    kind: oneOf(...deliveryKinds),
+    webhook_id: text,
+    event_id: optional(integer),
+    event_type: text,
+    attempt: integer,
+    at: integer,
+    duration: integer,
+    outcome: oneOf("succeeded", "failed"),
+    failure: optional(text),
+    status: optional(integer),
+    response: optional(text),
+  },
+  {
+    key: ["shop", "endpoint_id", "id"],
+    indices: {
+      webhook_deliveries_by_outcome: { on: "shop, endpoint_id, outcome, id" },
+      webhook_deliveries_by_time: { on: "at" },
+    },
+  },
+);
+
+type DeliveryRow = Omit<RowOf<typeof deliveryTable>, "shop" | "endpoint_id" | "failure"> & {
   failure: SendFailure | null;
-  status: bigint | null;
-  response: string | null;
-}
+};
 
 interface OldRow extends Row {
   shop: bigint;

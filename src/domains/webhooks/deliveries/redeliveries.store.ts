@@ -1,6 +1,5 @@
 import type { Caller } from "../../../contract/caller.ts";
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
-import type { Clock } from "../../../timing/clock.ts";
 import { storedRange, toStoredRange } from "../../events/events.statements.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import {
@@ -21,50 +20,43 @@ type Refused =
   | "no range"
   | { readonly refused: "expired"; readonly first: bigint };
 
-/** Stores requests for redeliveries and tests. The process that delivers reads them from the store. */
-export class RedeliveryStore {
-  readonly #clock: Clock;
+// The process that delivers reads redeliveries and tests from the store. `now` is in Unix milliseconds.
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+/** Part of a transaction: stores a redelivery of a range of events, or of the message of one delivery. */
+export function* addRedelivery(
+  caller: Caller,
+  endpointId: string,
+  { from, to, deliveryId }: NewRedelivery,
+  now: number,
+): Change<Redelivery | Refused> {
+  const { accountId, mode, shop } = caller;
+  yield* lockShop(shop, now);
+  if (!(yield* first(endpointById, accountId, mode, endpointId))) return "not found";
+  const { first: oldest, last } = toStoredRange(yield* first(storedRange, shop));
+  const delivery = deliveryId === undefined ? undefined : yield* first(deliveryById, shop, endpointId, deliveryId);
+  if (deliveryId !== undefined && delivery?.event_id == null) return "no delivery";
+  const single = delivery?.event_id ?? undefined;
+  const range = {
+    from: single ?? (from === undefined ? oldest : from < 1n ? 1n : from),
+    to: single ?? (to === undefined || to > last ? last : to),
+  };
+  if (range.from < oldest) return { refused: "expired", first: oldest };
+  if (range.from > range.to) return "no range";
+  if (yield* isFull(shop, endpointId)) return "too many";
+  if (single !== undefined) yield* all(setAttempt, shop, endpointId, single, "redelivery", 1, now);
+  else yield* all(insertRedelivery, shop, endpointId, yield* nextId(caller, endpointId), range.from - 1n, range.to);
+  return range;
+}
 
-  /** Part of a transaction: stores a redelivery of a range of events, or of the message of one delivery. */
-  *addRedelivery(
-    caller: Caller,
-    endpointId: string,
-    { from, to, deliveryId }: NewRedelivery,
-  ): Change<Redelivery | Refused> {
-    const { accountId, mode, shop } = caller;
-    const now = this.#clock.now();
-    yield* lockShop(shop, now);
-    if (!(yield* first(endpointById, accountId, mode, endpointId))) return "not found";
-    const { first: oldest, last } = toStoredRange(yield* first(storedRange, shop));
-    const delivery = deliveryId === undefined ? undefined : yield* first(deliveryById, shop, endpointId, deliveryId);
-    if (deliveryId !== undefined && delivery?.event_id == null) return "no delivery";
-    const single = delivery?.event_id ?? undefined;
-    const range = {
-      from: single ?? (from === undefined ? oldest : from < 1n ? 1n : from),
-      to: single ?? (to === undefined || to > last ? last : to),
-    };
-    if (range.from < oldest) return { refused: "expired", first: oldest };
-    if (range.from > range.to) return "no range";
-    if (yield* isFull(shop, endpointId)) return "too many";
-    if (single !== undefined) yield* all(setAttempt, shop, endpointId, single, "redelivery", 1, now);
-    else yield* all(insertRedelivery, shop, endpointId, yield* nextId(caller, endpointId), range.from - 1n, range.to);
-    return range;
-  }
-
-  /** Part of a transaction: stores a test to send. */
-  *addTest(caller: Caller, endpointId: string): Change<"added" | "not found" | "too many"> {
-    const { accountId, mode, shop } = caller;
-    yield* lockShop(shop, this.#clock.now());
-    if (!(yield* first(endpointById, accountId, mode, endpointId))) return "not found";
-    if (yield* isFull(shop, endpointId)) return "too many";
-    // Due before everything else.
-    yield* all(setAttempt, shop, endpointId, -(yield* nextId(caller, endpointId)), "test", 1, 0);
-    return "added";
-  }
+/** Part of a transaction: stores a test to send. */
+export function* addTest(caller: Caller, endpointId: string, now: number): Change<"added" | "not found" | "too many"> {
+  const { accountId, mode, shop } = caller;
+  yield* lockShop(shop, now);
+  if (!(yield* first(endpointById, accountId, mode, endpointId))) return "not found";
+  if (yield* isFull(shop, endpointId)) return "too many";
+  // Due before everything else.
+  yield* all(setAttempt, shop, endpointId, -(yield* nextId(caller, endpointId)), "test", 1, 0);
+  return "added";
 }
 
 function* isFull(shop: number, endpointId: string): Query<boolean> {

@@ -1,4 +1,5 @@
 import { acrossShops, change, lockStatement, query, type Row } from "../../../storage/statement.ts";
+import { integer, oneOf, type RowOf, table, text } from "../../../storage/table.ts";
 import {
   type EndpointRow,
   endpointColumns,
@@ -6,7 +7,7 @@ import {
   type Key,
   type KeyInShop,
 } from "../endpoints/endpoints.statements.ts";
-import type { DeliveryKind } from "../webhooks.schemas.ts";
+import { deliveryKinds } from "../webhooks.schemas.ts";
 
 /** What identifies an endpoint: the columns of its primary key. */
 export interface EndpointName extends Row {
@@ -14,24 +15,38 @@ export interface EndpointName extends Row {
   mode: "live" | "test";
   id: string;
 }
+/** The next attempt to send an event. A test has an `event_id` below 0. */
+export const attemptTable = table(
+  "webhook_attempts",
+  {
+    shop: integer,
+    endpoint_id: text,
+    event_id: integer,
+    kind: oneOf(...deliveryKinds),
+    attempt: integer,
+    due_at: integer,
+  },
+  {
+    key: ["shop", "endpoint_id", "event_id"],
+    indices: { webhook_attempts_by_time: { on: "shop, endpoint_id, due_at" } },
+  },
+);
+export const redeliveryTable = table(
+  "webhook_redeliveries",
+  { shop: integer, endpoint_id: text, id: integer, position: integer, last_event: integer },
+  { key: ["shop", "endpoint_id", "id"] },
+);
+
 /** An endpoint with the progress of its deliveries. */
-export interface CourierRow extends EndpointRow {
+export type CourierRow = EndpointRow & {
   shop: bigint;
   last_event_id: bigint;
   version: bigint;
   /** The number of events that have a row in `webhook_attempts`. */
   attempts: bigint;
-}
-export interface AttemptRow extends Row {
-  event_id: bigint;
-  kind: DeliveryKind;
-  attempt: bigint;
-}
-export interface RedeliveryRow extends Row {
-  id: bigint;
-  position: bigint;
-  last_event: bigint;
-}
+};
+export type AttemptRow = Pick<RowOf<typeof attemptTable>, "event_id" | "kind" | "attempt">;
+export type RedeliveryRow = Pick<RowOf<typeof redeliveryTable>, "id" | "position" | "last_event">;
 export interface SavedRow extends Row {
   version: bigint;
   last_delivery_id: bigint;
@@ -50,7 +65,7 @@ const isSuspended =
   "EXISTS (SELECT 1 FROM accounts WHERE accounts.id = webhook_endpoints.account_id AND suspended_at IS NOT NULL)";
 /** `isDue` as SQL. `$1` is the time, `$2` is `LONGEST_DELAY`. */
 const isDue = (column: string) => `(${column} <= $1 OR ${column} > $1 + $2)`;
-const ofEndpoint = (table: string) => `${table}.shop = shops.shop AND endpoint_id = webhook_endpoints.id`;
+const ofEndpoint = (from: string) => `${from}.shop = shops.shop AND endpoint_id = webhook_endpoints.id`;
 
 /** Endpoints of all shops that have something to deliver now, except those of suspended accounts. */
 export const withWork = acrossShops<[now: number, longestDelay: number], EndpointName>(

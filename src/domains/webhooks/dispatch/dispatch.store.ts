@@ -73,7 +73,7 @@ export class DispatchStore {
    * endpoint has another version or was deleted, or the sandbox was reset.
    */
   save(endpoint: CourierEndpoint, ended: readonly Delivery[], moved: Positions): Promise<Saved | undefined> {
-    return this.#storage.write(() => saving(endpoint, ended, moved));
+    return this.#storage.write(() => saving(endpoint, ended, moved), endpoint.shop);
   }
 
   /**

@@ -13,31 +13,19 @@ const countDisabled = query<[], CountRow>(
 );
 
 /** How many webhook endpoints of all accounts are disabled. The process that delivers counts them. */
-export class DisabledEndpoints {
-  readonly #storage: Storage;
-  readonly #clock: Clock;
-  #counted = 0;
-  #countedAt = Number.NEGATIVE_INFINITY;
+export function disabledEndpoints(storage: Storage, clock: Clock) {
+  let counted = 0;
+  let countedAt = Number.NEGATIVE_INFINITY;
+  const age = () => clock.monotonic() - countedAt;
+  return {
+    /** The last count; 0 in a process that no longer counts, because another one delivers. */
+    last: () => (age() < 2 * PERIOD ? counted : 0),
 
-  constructor(storage: Storage, clock: Clock) {
-    this.#storage = storage;
-    this.#clock = clock;
-  }
-
-  /** The last count; 0 in a process that no longer counts, because another one delivers. */
-  get count(): number {
-    return this.#age < 2 * PERIOD ? this.#counted : 0;
-  }
-
-  /** Counts them, once a minute. Rejects with `StorageUnavailable`. */
-  async refresh(): Promise<void> {
-    if (this.#age < PERIOD) return;
-    const row = await this.#storage.read(first(countDisabled));
-    this.#counted = Number(row?.endpoints);
-    this.#countedAt = this.#clock.monotonic();
-  }
-
-  get #age(): number {
-    return this.#clock.monotonic() - this.#countedAt;
-  }
+    /** Counts them, once a minute. Rejects with `StorageUnavailable`. */
+    async count(): Promise<void> {
+      if (age() < PERIOD) return;
+      counted = Number((await storage.read(first(countDisabled)))?.endpoints);
+      countedAt = clock.monotonic();
+    },
+  };
 }

@@ -1,40 +1,53 @@
-import type { Mode } from "../../../contract/caller.ts";
-import { accountTable, shopTable } from "../../../storage/owned-table.ts";
-import { acrossShops, change, type IdRow, query, type Row } from "../../../storage/statement.ts";
+import { type Mode, modes } from "../../../contract/caller.ts";
+import { acrossShops, change, type IdRow, query } from "../../../storage/statement.ts";
+import { count, integer, oneOf, optional, type RowOf, table, text } from "../../../storage/table.ts";
 import type { DeliveryKind, EndpointState } from "../webhooks.schemas.ts";
 
-export interface EndpointRow extends Row {
-  account_id: string;
-  mode: "live" | "test";
-  id: string;
-  url: string;
-  /** Separated by commas. */
-  types: string;
-  description: string;
-  state: EndpointState;
-  /** JSON of `SecretVersion`s, the newest first. */
-  secrets: string;
-  created_at: bigint;
-  /** JSON of the `Health` that has no column. */
-  health: string;
-  failing_since: bigint | null;
-  waits_until: bigint | null;
-  /** Null for an endpoint that does not expire. */
-  expires_at: bigint | null;
-  /** The last event that is dealt with. Of a disabled endpoint: the event before the first that it missed. */
-  position: bigint;
-}
+/**
+ * Endpoints of shops, by account and mode: they stay when the data of a sandbox is deleted. `types` are separated by
+ * commas. `secrets` is JSON of `SecretVersion`s, the newest first, and `health` of the `Health` that has no column.
+ * `position` is the last event of `followed_shop` that is dealt with: delivered, not wanted, or with its own row in
+ * `webhook_attempts`. Of a disabled endpoint, it is the event before the first that it missed. `version` grows with each
+ * saved progress and each change that a process must notice before it saves more. `waits_until` is when a failing endpoint
+ * gets its next message.
+ */
+export const endpointTable = table(
+  "webhook_endpoints",
+  {
+    account_id: text,
+    mode: oneOf(...modes),
+    id: text,
+    url: text,
+    types: text,
+    description: text,
+    state: oneOf("enabled", "paused", "disabled"),
+    secrets: text,
+    created_at: integer,
+    followed_shop: integer,
+    position: integer,
+    last_delivery_id: count,
+    last_redelivery_id: count,
+    version: count,
+    waits_until: optional(integer),
+    failing_since: optional(integer),
+    health: text,
+    expires_at: optional(integer),
+  },
+  {
+    key: ["account_id", "mode", "id"],
+    owner: "account_id",
+    isUpdatedOften: true,
+    indices: { webhook_endpoints_by_expiry: { on: "expires_at", where: "state <> 'disabled'" } },
+  },
+);
+
+export type EndpointRow = Omit<
+  RowOf<typeof endpointTable>,
+  "followed_shop" | "last_delivery_id" | "last_redelivery_id" | "version"
+>;
 /** An endpoint with the internal number of its shop. */
-export interface OwnedEndpointRow extends EndpointRow {
-  shop: bigint;
-}
+export type OwnedEndpointRow = EndpointRow & { shop: bigint };
 type WaitingRow = { waiting: bigint };
-export const webhookShopTables = [
-  shopTable("webhook_attempts", "endpoint_id", "event_id"),
-  shopTable("webhook_redeliveries", "endpoint_id", "id"),
-  shopTable("webhook_deliveries", "endpoint_id", "id"),
-];
-export const webhookAccountTables = [accountTable("webhook_endpoints", "mode", "id")];
 
 /** What identifies an endpoint, and the same without its mode: the shop has one. */
 export type Key = [accountId: string, mode: Mode, id: string];

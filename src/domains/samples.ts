@@ -1,13 +1,19 @@
-import { withoutCommit } from "../../storage/combined-steps.ts";
-import type { Change } from "../../storage/transaction.ts";
-import { type Clock, DAY_MS, HOUR_MS, systemClock } from "../../timing/clock.ts";
-import { type Author, operator } from "../events/publish.ts";
+import { withoutCommit } from "../storage/combined-steps.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Change } from "../storage/transaction.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from "../timing/clock.ts";
+import { CategoryStore } from "./categories/categories.store.ts";
+import { type Author, operator } from "./events/publish.ts";
+import { orderChanges } from "./orders/order-changes.ts";
+import type { StoreOrder } from "./orders/orders.schemas.ts";
+import { OrderStore } from "./orders/orders.store.ts";
+import { PetStore } from "./pets/pets.store.ts";
 
-const categories = ["Dogs", "Cats", "Birds", "Fish"];
+const categoryNames = ["Dogs", "Cats", "Birds", "Fish"];
 /** How the references of the animals of each category begin: numbers of chips, rings and tanks. */
 const references = ["2760981023456", "2760981078901", "ring 26-1", "tank 4-"];
 /** By category, from 1 on, with what is asked. A missing status is `available`. */
-const pets: readonly (readonly [name: string, categoryId: bigint, cents: bigint, status?: "pending" | "none"])[] = [
+const animals: readonly (readonly [name: string, categoryId: bigint, cents: bigint, status?: "pending" | "none"])[] = [
   ["Rex", 1n, 59_000n],
   ["Bella", 1n, 68_000n, "pending"],
   ["Tom", 2n, 18_000n],
@@ -40,45 +46,30 @@ const sales: readonly (readonly [hoursAgo: number, name: string, seller: string,
 /** The sale that is taken back on the next day. */
 const returned = "Goldie";
 
-interface SamplePet {
-  readonly name: string;
-  readonly categoryId: bigint;
-  readonly status?: "available" | "pending";
-  readonly price: { readonly amount: bigint; readonly currency: string };
-  readonly reference: string;
-}
-
-/** The stores that the samples are added to. */
-export interface SampleStores {
-  readonly categories: { add(author: Author, category: { name: string }): Change<unknown> };
-  readonly pets: { add(author: Author, pet: SamplePet): Change<unknown> };
-  /** `sell` returns the id of the order. */
-  readonly orders: {
-    sell(author: Author, petId: bigint, cents: bigint): Change<bigint>;
-    takeBack(author: Author, orderId: bigint): Change<unknown>;
-  };
-}
-
 /**
  * Part of a transaction: adds animals and their sales of the last days to the author's shop, which must be empty and new:
  * its log begins in the past. `now` is in Unix milliseconds.
  */
-export function* addSamples(author: Author, now: number, storesOn: (clock: Clock) => SampleStores): Change<void> {
+export function* addSamples(author: Author, now: number, storage: Storage): Change<void> {
   let time = now - DAYS * DAY_MS;
-  const stores = storesOn({ ...systemClock, now: () => time });
-  for (const name of categories) yield* withoutCommit(stores.categories.add(author, { name }));
-  for (const [index, [name, categoryId, amount, status = "available"]] of pets.entries()) {
+  const clock = { ...systemClock, now: () => time };
+  const categories = new CategoryStore(storage, clock);
+  const pets = new PetStore(storage, { clock });
+  const orders = new OrderStore(storage, pets, clock, 15 * MINUTE_MS);
+  for (const name of categoryNames) yield* withoutCommit(categories.add(author, { name }));
+  for (const [index, [name, categoryId, amount, status = "available"]] of animals.entries()) {
     const reference = `${references[Number(categoryId) - 1]}${String(index + 1).padStart(2, "0")}`;
     const fields = { name, categoryId, price: { amount, currency: "EUR" }, reference };
-    yield* withoutCommit(stores.pets.add(author, status === "none" ? fields : { ...fields, status }));
+    yield* withoutCommit(pets.add(author, status === "none" ? fields : { ...fields, status }));
   }
   for (const [hoursAgo, name, seller, cents] of sales) {
     const by = { ...operator(author.shop), name: seller };
-    const petId = BigInt(pets.findIndex(([one]) => one === name) + 1);
+    const petId = BigInt(animals.findIndex(([one]) => one === name) + 1);
     time = now - hoursAgo * HOUR_MS;
-    const order = yield* withoutCommit(stores.orders.sell(by, petId, cents));
+    const price = { amount: cents, currency: "EUR" };
+    const order = (yield* withoutCommit(orders.place(by, { petId, price, confirm: true }))) as StoreOrder;
     if (name !== returned) continue;
     time += 20 * HOUR_MS;
-    yield* withoutCommit(stores.orders.takeBack(by, order));
+    yield* withoutCommit(orders.change(by, order.id, orderChanges.return, () => true));
   }
 }

@@ -1,21 +1,16 @@
-import { count } from "../../contract/messages.ts";
-import type { Deprecation, Operation } from "../../contract/operation.ts";
-import { dateToUnixSeconds } from "../../contract/operation-properties.ts";
-import { timestampOf } from "../../contract/schemas.ts";
-import type { Storage } from "../../storage/storage.ts";
-import type { Query } from "../../storage/transaction.ts";
-import {
-  type Command,
-  type CommandContext,
-  oneOf,
-  type Report,
-  wholeNumber,
-  withStore,
-} from "../../terminal/command.ts";
-import { table } from "../../terminal/output.ts";
-import { DAY_MS } from "../../timing/clock.ts";
-import { AccountStore } from "../accounts/accounts.store.ts";
-import { type GroupCount, UsageStore } from "./usage.store.ts";
+import { count } from "../contract/messages.ts";
+import type { Deprecation, Operation } from "../contract/operation.ts";
+import { dateToUnixSeconds } from "../contract/operation-properties.ts";
+import { timestampOf } from "../contract/schemas.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type Command, type CommandContext, oneOf, type Report, wholeNumber, withStore } from "../terminal/command.ts";
+import { table } from "../terminal/output.ts";
+import { DAY_MS } from "../timing/clock.ts";
+import { AccountStore } from "./accounts/accounts.store.ts";
+import { keysForCommand } from "./keys/keys.command.ts";
+import type { KeyStore } from "./keys/keys.store.ts";
+import { RequestStore } from "./requests/requests.store.ts";
+import { type GroupCount, UsageStore } from "./usage/usage.store.ts";
 
 const MAX_DAYS = 30;
 
@@ -24,20 +19,8 @@ const groupings = ["accounts", "keys", "addresses", "operations"] as const;
 /** The counts by which sums can be sorted. An error is a 5xx, a rejection a 4xx. */
 const orders = ["requests", "errors", "rejections"] as const;
 
-/** What the command needs of other domains. */
-interface UsageSources {
-  /** Recorded requests by address since a time in Unix milliseconds. Usage is not counted by address. */
-  readonly addresses: (storage: Storage, since: number) => Promise<GroupCount[]>;
-  /** The keys in a store that have not been deleted. */
-  readonly keys: (storage: Storage, context: CommandContext) => Promise<KnownKeys>;
-}
-
-interface KnownKeys {
-  find(id: string): Query<{ readonly name: string; readonly hint: string } | undefined>;
-}
-
 /** The command that shows the largest senders, and the callers of deprecated operations. */
-export const usageCommand = ({ addresses, keys }: UsageSources): Command => ({
+export const usageCommand: Command = {
   name: "usage",
   summary: "Show the accounts, keys, addresses or operations with the most requests, errors or rejections.",
   description:
@@ -53,7 +36,9 @@ export const usageCommand = ({ addresses, keys }: UsageSources): Command => ({
   },
   run: (given, context) => {
     if (given.options["deprecated"] !== undefined) {
-      return withStore(context, async (storage) => deprecated(storage, context, await keys(storage, context)));
+      return withStore(context, async (storage) =>
+        deprecated(storage, context, await keysForCommand(storage, context)),
+      );
     }
     const top = oneOf(given, "top", groupings);
     const by = oneOf(given, "by", orders);
@@ -61,7 +46,7 @@ export const usageCommand = ({ addresses, keys }: UsageSources): Command => ({
     const limit = wholeNumber(given, "limit", 1_000);
     return withStore(context, async (storage) => {
       const counts = await (top === "addresses"
-        ? addresses(storage, since * DAY_MS)
+        ? new RequestStore(storage).addresses(since * DAY_MS)
         : new UsageStore(storage).sums(top, since));
       const sums = topOf(counts, by, limit);
       const rows = sums.map(({ name, requests, errors, rejections }) =>
@@ -72,7 +57,7 @@ export const usageCommand = ({ addresses, keys }: UsageSources): Command => ({
       return { json: sums, text };
     });
   },
-});
+};
 
 /** The largest sums by one of these counts, the largest first. Sums where it is 0 are left out. */
 function topOf(counts: readonly GroupCount[], by: (typeof orders)[number], limit: number) {
@@ -94,7 +79,7 @@ interface DeprecationReport extends Pick<Operation, "method" | "path">, Omit<Dep
 }
 
 /** Reports who must change something before deprecated operations are removed. */
-async function deprecated(storage: Storage, { operations }: CommandContext, keys: KnownKeys): Promise<Report> {
+async function deprecated(storage: Storage, { operations }: CommandContext, keys: KeyStore): Promise<Report> {
   const now = Date.now();
   const reports: DeprecationReport[] = [];
   for (const { name, method, path, deprecation } of operations) {
@@ -108,7 +93,7 @@ async function deprecated(storage: Storage, { operations }: CommandContext, keys
 }
 
 /** The keys that have called an operation. Deleted keys have no name. */
-async function callersOf(operation: string, storage: Storage, keys: KnownKeys, now: number) {
+async function callersOf(operation: string, storage: Storage, keys: KeyStore, now: number) {
   const accounts = new AccountStore(storage);
   const callers: Record<string, string | number | null>[] = [];
   for (const { accountId, keyId, calls, lastHour } of await new UsageStore(storage).callersOf(operation, now)) {

@@ -1,8 +1,8 @@
 // `petstore usage` next to a running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { runInProcess, runJsonInProcess } from "../../../test/harness/commands.ts";
-import { newKeyIn } from "../../../test/harness/keys.ts";
-import { eventually, newDataDir, Program } from "../../../test/harness/program.ts";
+import { runInProcess, runJsonInProcess } from "../../test/harness/commands.ts";
+import { newKeyIn } from "../../test/harness/keys.ts";
+import { eventually, newDataDir, Program } from "../../test/harness/program.ts";
 
 const dataDir = newDataDir();
 let program: Program;

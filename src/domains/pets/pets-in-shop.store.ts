@@ -1,0 +1,45 @@
+import { StorageUnavailable } from "../../storage/errors.ts";
+import { type Appended, change, lockStatement, query } from "../../storage/statement.ts";
+import { first, type Query } from "../../storage/transaction.ts";
+import { localDay, ofDay } from "../shops/figures.ts";
+import { isCurrent, setTime } from "../shops/shops.statements.ts";
+import { ShopDeleted } from "../shops/shops.store.ts";
+import { added, allAnimals, animalTotals } from "./pet-figures.ts";
+
+/** Counts new animals with their events: see `Append`. The amounts are those of `animalTotals`. */
+export const countAnimals = lockStatement<[shop: number, now: number, animals: number, ...amounts: number[]], Appended>(
+  `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
+     ${animalTotals.map((name, index) => `${name} = ${name} + $${index + 4}`).join(", ")},
+     ${ofDay(added, localDay("$2"), "$3")}
+   WHERE ${isCurrent} AND (animals_allowed IS NULL OR ${allAnimals} + $3 <= animals_allowed)
+   RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
+);
+const room = query<[shop: number], { allowed: bigint | null; animals: bigint }>(
+  `SELECT animals_allowed AS allowed, ${allAnimals} AS animals FROM shops WHERE ${isCurrent}`,
+);
+/** A new shop may hold as many animals as an older one. */
+export const keepAllowed = change<[shop: number, older: number]>(
+  "UPDATE shops SET animals_allowed = (SELECT animals_allowed FROM shops WHERE shop = $2) WHERE shop = $1",
+);
+
+/** The shop would hold more animals than it may. */
+export interface ShopFull {
+  readonly refused: "shop full";
+  /** How many it may hold. */
+  readonly allowed: bigint;
+}
+
+/** Why a shop took no animal. Throws `ShopDeleted`, or `StorageUnavailable` if the bound has just been removed. */
+export function* whyRefused(shop: number): Query<ShopFull> {
+  const full = yield* fullness(shop, Number.MAX_SAFE_INTEGER);
+  if (!full) throw new StorageUnavailable("The shop may hold any number of animals now.");
+  return full;
+}
+
+/** Why a shop cannot take this many more animals; undefined if it can. Throws `ShopDeleted`. */
+export function* fullness(shop: number, more: number): Query<ShopFull | undefined> {
+  const row = yield* first(room, shop);
+  if (!row) throw new ShopDeleted();
+  const { allowed, animals } = row;
+  return allowed !== null && animals + BigInt(more) > allowed ? { refused: "shop full", allowed } : undefined;
+}
