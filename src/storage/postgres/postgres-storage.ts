@@ -11,6 +11,7 @@ import {
   TransactionRun,
 } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
+import { AppendGroups } from "./append-groups.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ConnectionSlot } from "./connection-slot.ts";
@@ -63,6 +64,7 @@ export class PostgresStorage implements Storage {
   readonly #slots: readonly ConnectionSlot[];
   readonly #appends: AppendQueue;
   readonly #transactions: Transactions;
+  readonly #groups: AppendGroups;
   readonly #shared = new SharedReads((statement, parameters) =>
     this.#run(statement, parameters, [this.#keyed, this.#others]),
   );
@@ -95,6 +97,7 @@ export class PostgresStorage implements Storage {
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
     this.#appends = new AppendQueue({ slot: appends, committed, report: (error) => this.#report(error) });
     this.#transactions = new Transactions({ slots: writers, committed });
+    this.#groups = new AppendGroups(this.#transactions);
     this.#poll = setInterval(() => void this.#readFollowed(), CHANGE_POLL);
     this.#poll.unref();
   }
@@ -140,6 +143,7 @@ export class PostgresStorage implements Storage {
     if (!step) return run.finish();
     if ("append" in step && step.isLast) return this.#appends.add(run, step);
     try {
+      if ("append" in step) return await this.#groups.add(step.shop, body, run);
       return await this.#transactions.run(body, run, step, payer);
     } catch (error) {
       throw this.#report(error);
@@ -191,7 +195,7 @@ export class PostgresStorage implements Storage {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#poll);
-    await Promise.all([this.#appends.drained(), this.#transactions.drained()]);
+    await Promise.all([this.#appends.drained(), this.#groups.drained(), this.#transactions.drained()]);
     for (const slot of this.#slots) slot.close();
     for (const connection of this.#streaming) connection.close();
   }

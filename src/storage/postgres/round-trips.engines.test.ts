@@ -5,7 +5,7 @@ import { migrations } from "../../app/schema.ts";
 import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
 import { SHARE } from "../../timing/turns.ts";
-import { andCommit, together } from "../combined-steps.ts";
+import { andCommit, together, withoutCommit } from "../combined-steps.ts";
 import { change, lookUp, pageRead, query } from "../statement.ts";
 import type { Storage } from "../storage.ts";
 import { all, first, type Read } from "../transaction.ts";
@@ -53,6 +53,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
       await Promise.all(Array.from({ length: 12 }, work.read));
       await Promise.all(Array.from({ length: 12 }, work.create));
       await work.append();
+      await work.appendAndTouch();
       await work.double();
       await work.touchMany();
     }
@@ -66,6 +67,18 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   const work = {
     read: () => storage.read(first(petById, 1)),
     append: () => storage.write(() => new PetStore({} as Storage).add(operator(2), { name: "Rex", categoryId: 1n })),
+    /** An append, and another statement after it. */
+    appendAndTouch: () =>
+      storage.write(function* () {
+        const pet = yield* withoutCommit(new PetStore({} as Storage).add(operator(2), { name: "Rex", categoryId: 1n }));
+        yield* all(touch, "Rex", 1);
+        return pet;
+      }),
+    appendAndFail: () =>
+      storage.write(function* () {
+        yield* withoutCommit(new PetStore({} as Storage).add(operator(2), { name: "Rex", categoryId: 1n }));
+        throw new Error("Not this one.");
+      }),
     create: () => storage.write(() => andCommit(first(addPet, "Rex", 1))),
     double: () =>
       storage.write(function* () {
@@ -145,6 +158,18 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   test("one for an append, and for fifty at the same moment", async () => {
     expect(await proxy.tripsOf(work.append)).toBe(1);
     expect(await proxy.tripsOf(() => Promise.all(Array.from({ length: 50 }, work.append)))).toBe(1);
+  });
+  test("three for transactions that begin with an append, of one and of fifty, each with its own row", async () => {
+    expect(await proxy.tripsOf(work.appendAndTouch)).toBe(3);
+    let added: readonly unknown[] = [];
+    const fifty = async () => void (added = await Promise.all(Array.from({ length: 50 }, work.appendAndTouch)));
+    expect(await proxy.tripsOf(fifty)).toBe(3);
+    const ids = added.map((pet) => (pet as { id: bigint }).id);
+    expect(ids).toEqual(ids.map((_, index) => (ids[0] as bigint) + BigInt(index)));
+  });
+  test("each alone, after one of a group has failed", async () => {
+    const settled = await Promise.allSettled([work.appendAndTouch(), work.appendAndFail(), work.appendAndTouch()]);
+    expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
   test("two for a transaction of a read and a write with the commit", async () =>
     expect(await proxy.tripsOf(work.double)).toBe(2));

@@ -1,0 +1,86 @@
+import { CommitUnknown, StorageUnavailable } from "../errors.ts";
+import { type Change, type StoreStep, step, TransactionRun } from "../transaction.ts";
+import { endsConnection, isLockTimeout } from "./errors.ts";
+import type { Transactions } from "./transactions.ts";
+
+/** The maximum number of transactions in one commit. If one of them fails, each runs alone. */
+const GROUP_SIZE = 64;
+
+interface Waiting {
+  readonly body: () => Change<unknown>;
+  readonly started: TransactionRun<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Transactions that append a row and go on, such as creates whose responses are stored. An append locks its shop until
+ * the commit: alone, a shop would have one such transaction for each sync of the server. Those to a shop that arrive in
+ * one turn of the event loop, or while its previous group runs, run side by side and share a commit.
+ */
+export class AppendGroups {
+  readonly #transactions: Transactions;
+  /** By shop. A shop that is here has a running group. */
+  readonly #waiting = new Map<number, Waiting[]>();
+  readonly #serving = new Set<Promise<void>>();
+
+  constructor(transactions: Transactions) {
+    this.#transactions = transactions;
+  }
+
+  /** `started` is a run of the body, at its append to the shop. */
+  add<T>(shop: number, body: () => Change<T>, started: TransactionRun<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const one = { body, started, resolve, reject } as Waiting;
+      const others = this.#waiting.get(shop);
+      if (others) return void others.push(one);
+      this.#waiting.set(shop, [one]);
+      const serving = this.#serve(shop).finally(() => this.#serving.delete(serving));
+      return void this.#serving.add(serving);
+    });
+  }
+
+  /** Resolves when none waits. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#serving);
+  }
+
+  async #serve(shop: number): Promise<void> {
+    await new Promise(setImmediate); // requests that have already arrived join the group
+    const waiting = this.#waiting.get(shop) ?? [];
+    while (waiting.length > 0) await this.#commit(shop, waiting.splice(0, GROUP_SIZE));
+    this.#waiting.delete(shop);
+  }
+
+  /** Never rejects. */
+  async #commit(shop: number, group: readonly Waiting[]): Promise<void> {
+    let runs = group.map(({ started }) => started);
+    let isStarted = true;
+    const together = function* (): Change<void> {
+      if (!isStarted) runs = group.map(({ body }) => new TransactionRun(body));
+      isStarted = false;
+      for (;;) {
+        const going = runs.filter((run) => run.step !== undefined);
+        if (going.length === 0) return;
+        const results = (yield step({ group: going.map((run) => run.step as StoreStep) })) as readonly unknown[];
+        for (const [index, run] of going.entries()) run.advance(results[index]);
+      }
+    };
+    try {
+      const run = new TransactionRun(together);
+      await this.#transactions.run(together, run, run.step as StoreStep, shop);
+      for (const [index, { resolve }] of group.entries()) resolve(runs[index]?.finish());
+    } catch (error) {
+      const isUnavailable = error instanceof StorageUnavailable || isLockTimeout(error);
+      if (group.length > 1 && !isUnavailable && !endsConnection(error)) {
+        for (const { body, ...one } of group) {
+          await this.#commit(shop, [{ ...one, body, started: new TransactionRun(body) }]);
+        }
+        return;
+      }
+      // Those that wait would wait as long again: for the server, or for another process that has locked the shop.
+      const late = isUnavailable && !(error instanceof CommitUnknown) ? (this.#waiting.get(shop)?.splice(0) ?? []) : [];
+      for (const { reject } of [...group, ...late]) reject(error);
+    }
+  }
+}
