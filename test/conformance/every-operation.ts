@@ -40,6 +40,9 @@ function commonHeaders({ headers }: { readonly headers: Headers }): (readonly [n
   return ["etag", "content-type", "content-length", "link"].map((name) => [name, headers.get(name)]);
 }
 
+/** The value of `Accept-Patch` (RFC 5789, section 3.1). */
+const patchTypes = "application/merge-patch+json, application/json";
+
 /**
  * Declares tests of what the contract requires of each operation: keys, scopes, limits, bad input, `HEAD`, `OPTIONS`,
  * deprecation. `start` starts the service that they call, which is stopped after the tests.
@@ -234,7 +237,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
           key,
         });
         const paths = json.details.map(({ path }: { path: string }) => path);
-        expect(paths).toEqual(["/query/a~0b~1c", "/query/d~0e", `/query/${"x".repeat(63)}\ufffd`, "/query/d~0e"]);
+        expect(paths).toEqual(["/query/a~0b~1c", `/query/${"x".repeat(63)}\ufffd`, "/query/d~0e"]);
       });
     }
 
@@ -304,6 +307,8 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
         expect(headers.get("access-control-allow-methods")).toBe(`${headers.get("allow")}, *`);
         const accepted = headers.get("access-control-allow-headers")?.toLowerCase().split(", ") ?? [];
         expect(sendable.filter((name) => !accepted.includes(name))).toEqual([]);
+        const isPatched = headers.get("allow")?.includes("PATCH");
+        expect(headers.get("accept-patch")).toBe(isPatched ? patchTypes : null);
       }
     });
 
@@ -338,8 +343,9 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     if (operation.body) {
       test("refuses a body of another type", async () => {
         for (const type of ["text/plain", "application/xml", "application/jsonx", "application/json; charset=latin1"]) {
-          const { status, json } = await send(operation, { key, headers: { "Content-Type": type } });
+          const { status, json, headers } = await send(operation, { key, headers: { "Content-Type": type } });
           expect([type, status, json.code]).toEqual([type, 415, "unsupported_media_type"]);
+          expect(headers.get("accept-patch")).toBe(operation.method === "PATCH" ? patchTypes : null);
         }
       });
 
