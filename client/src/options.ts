@@ -101,7 +101,7 @@ let hasWarned = false;
 /** Reads the required options. Messages never show the key. */
 export function readTarget(options: Options): Target {
   const key = (options.key ?? environment("PETSTORE_KEY"))?.trim() ?? "";
-  if (!/^[!-;=?-~]+$/.test(key)) throw new TypeError("No API key (psk_…): set `key` or PETSTORE_KEY.");
+  if (!/^[!-;=?-~]+$/.test(key)) throw new TypeError("No API key (psk_…): pass { key } or set PETSTORE_KEY.");
   const baseUrl = (options.baseUrl ?? environment("PETSTORE_URL"))?.trim().replace(/\/+$/, "") ?? "";
   if (!/^https?:.+\/v1$/.test(baseUrl) || !URL.canParse(baseUrl)) {
     throw new TypeError(`\`baseUrl\` or PETSTORE_URL must be a URL that ends with /v1, not "${baseUrl}".`);

@@ -558,7 +558,7 @@ const others: Record<string, Test> = {
     matches(await message({ baseUrl, key: " " }), /API key.*PETSTORE_KEY/);
     matches(await message({ baseUrl, key: "psk_test_x\r\nX-Other: 1" }), /^No API key/);
     for (const wrong of [`Bearer ${key}`, "<your key>", "<YOUR_KEY>", "psk_test_…"])
-      same(await message({ baseUrl, key: wrong }), "No API key (psk_…): set `key` or PETSTORE_KEY.");
+      same(await message({ baseUrl, key: wrong }), "No API key (psk_…): pass { key } or set PETSTORE_KEY.");
     matches(await message({ key, baseUrl: "" }), /PETSTORE_URL/);
     matches(
       await message({ key, baseUrl: "http://127.0.0.1:8080" }),
