@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
 import { buildExecutable } from "../../scripts/release/executable.ts";
+import { roomAt } from "../../src/files/room.ts";
 import { hasInteropTools, needsInteropTools, passedState } from "../harness/interop-tools.ts";
 import { postgresMissing, programs } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
@@ -37,7 +38,9 @@ if (kinds.length === 0) throw new Error(`There is no tier ${tier}; there are ${O
 /** Everything that a run leaves behind, so that it can be removed: reports, and the stores of killed services. */
 const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));
 /** The files of PostgreSQL servers, up to 3 GB, and of the first tier: in memory, as some disks need much CPU time. */
-const inMemory = mkdtempSync(join(existsSync("/dev/shm") && freemem() > 8e9 ? "/dev/shm" : folder, "petstore-tests-"));
+const shared = "/dev/shm"; // a container's may have 64 MB
+const hasMemory = freemem() > 8e9 && existsSync(shared) && roomAt(shared).bytes > 4e9;
+const inMemory = mkdtempSync(join(hasMemory ? shared : folder, "petstore-tests-"));
 for (const one of [folder, inMemory]) chmodSync(one, 0o711); // PostgreSQL does not run as root
 /** The executable under test. A run that is a part of a test uses the one of the outer run. */
 const program = process.env["TEST_PROGRAM"] ?? join(folder, "petstore");
