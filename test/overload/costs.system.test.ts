@@ -58,7 +58,7 @@ beforeAll(async () => {
   });
   await service.store.run("UPDATE shops SET animals_allowed = NULL");
   shop = await CostlyShop.fill(send, service.clock.now(), operations);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 /** Does something, after which no piece of work may have run many statements, or read more than a page. */

@@ -64,4 +64,4 @@ test("a stalled export holds little memory and no snapshot, so the log does not 
   ]);
   await service.end();
   rmSync(dataDir, { recursive: true });
-}, 120_000);
+});

@@ -6,6 +6,7 @@ import { untilWaiting } from "../../../test/harness/metrics.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { exchange } from "../../../test/harness/raw-http.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
+import { lockAwaited, onPostgres } from "../../../test/harness/test-store.ts";
 import { domains } from "../../app/domains.ts";
 import { openStorage } from "../../app/store/engines.ts";
 import { scopes } from "../../contract/caller.ts";
@@ -384,6 +385,7 @@ describe("while the first request is in progress", () => {
     const unlock = await service.store.lock();
     const late = create("a");
     await untilWaiting(service.app.base, 1);
+    if (onPostgres) await lockAwaited(service.store); // before, it waits to know its key
     service.clock.advance(RESPONSE_TIMEOUT);
     const retry = create("a"); // at once: on PostgreSQL, a transaction waits for a lock for seconds only
     expect((await late).json.code).toBe("storage_unavailable");

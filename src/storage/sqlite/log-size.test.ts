@@ -34,4 +34,4 @@ test("the write-ahead log shrinks after a large transaction", async () => {
   );
   await storage.close();
   rmSync(folder, { recursive: true });
-}, 60_000);
+});
