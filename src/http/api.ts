@@ -140,16 +140,16 @@ export class Api {
   }
 
   #respondWithFailure(exchange: Exchange, failed: Failure, closesConnection: boolean): MaybePromise<Response> {
-    const { admission, operation } = exchange;
+    const { admission, compiled } = exchange;
     exchange.failed = failed;
     if (exchange.reportedStage === "shedLoad") this.#services.metrics.shed();
     if (admission)
-      return this.#reports.report(exchange, failureResponse(exchange, operation, admission, failed, closesConnection));
+      return this.#reports.report(exchange, failureResponse(exchange, compiled, admission, failed, closesConnection));
     // The request was not counted, because it was refused at overload or a store failed first. So the headers show the
     // window of its address.
     const standIn = this.#services.limiter.peekAddress(exchange.address);
     return whenReady(standIn, (peeked) =>
-      this.#reports.report(exchange, failureResponse(exchange, operation, peeked, failed, closesConnection)),
+      this.#reports.report(exchange, failureResponse(exchange, compiled, peeked, failed, closesConnection)),
     );
   }
 

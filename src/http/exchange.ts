@@ -1,5 +1,6 @@
 import type { Caller } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
+import type { Operation } from "../contract/operation.ts";
 import { type RequestStage, requestStages } from "../contract/requests.ts";
 import type { Payer } from "../timing/turns.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
@@ -49,7 +50,7 @@ export class Exchange {
   readonly #addresses: ClientAddresses;
   #address: string | undefined;
   /** The operation that path and method name, if there is one. */
-  readonly operation: CompiledOperation | undefined;
+  readonly compiled: CompiledOperation | undefined;
 
   #stage: RequestStage = "identify";
   /** The earlier stage that its wait or its failure belongs to; undefined for the one that it is in. */
@@ -80,10 +81,14 @@ export class Exchange {
     this.#stage = stage;
   }
 
+  get operation(): Operation | undefined {
+    return this.compiled?.operation;
+  }
+
   /** True for what may change something: a message, and an operation other than a `GET`. */
   get isWrite(): boolean {
     const { operation, route } = this;
-    return operation ? operation.operation.method !== "GET" : route.messages !== undefined;
+    return operation ? operation.method !== "GET" : route.messages !== undefined;
   }
 
   /** The client's address. It is looked up once, because that can be a system call. */
@@ -103,6 +108,6 @@ export class Exchange {
     this.peers = peers;
     this.#addresses = addresses;
     const { method } = request;
-    this.operation = route.methods.get(method === "HEAD" ? "GET" : method);
+    this.compiled = route.methods.get(method === "HEAD" ? "GET" : method);
   }
 }

@@ -37,7 +37,7 @@ export class RequestReports {
     const { caller, failed, simulation } = exchange;
     const isSimulated = hasSimulatedFailure(exchange);
     const { usage, metrics, log, tracer } = this.#services;
-    const operation = exchange.operation?.operation;
+    const operation = exchange.operation;
     if (caller) usage.count(caller, operation, response.status);
     metrics.request(operation?.name, isSimulated ? "simulated" : response.status, duration / 1000);
     if (failed && !isSimulated) metrics.failed(operation?.name, failed.error.code);
@@ -51,7 +51,7 @@ export class RequestReports {
     const { log, tracer, logsAddresses, mayHoldKey } = this.#services;
     const { id, request, caller, startedAt } = exchange;
     const key = caller ?? exchange.failed?.key;
-    const operation = exchange.operation?.operation;
+    const operation = exchange.operation;
     const served: RequestLine = {
       requestId: id,
       operation: operation?.name,
@@ -73,7 +73,7 @@ export class RequestReports {
       // Without a key, nobody decides which requests are traced.
       traceparent: caller ? request.headers.get("traceparent") : null,
       route: operation && this.#base.pathname + operation.path,
-      path: exchange.operation && recordedPath(exchange.operation, request.params),
+      path: exchange.compiled && recordedPath(exchange.compiled, request.params),
       base: this.#base,
       startedAt,
       isSimulated: hasSimulatedFailure(exchange),
@@ -83,7 +83,7 @@ export class RequestReports {
   #record(exchange: Exchange, status: number, duration: number): void {
     const { records, logsAddresses, mayHoldKey } = this.#services;
     const { id, request, caller, admission, isReplay, failed, reportedStage } = exchange;
-    const operation = exchange.operation?.operation;
+    const operation = exchange.operation;
     if (!records.accepts(caller ?? failed?.key ?? exchange.address, failed !== undefined)) return;
     const saysKey = failed && mayHoldKey(JSON.stringify([failed.message, failed.details]));
     records.add({
@@ -93,7 +93,7 @@ export class RequestReports {
       address: logsAddresses ? exchange.address : undefined,
       method: request.method,
       operation,
-      path: exchange.operation && recordedPath(exchange.operation, request.params),
+      path: exchange.compiled && recordedPath(exchange.compiled, request.params),
       status,
       failed: saysKey ? { error: failed.error, message: failed.error.meaning } : failed,
       stage: failed && reportedStage,

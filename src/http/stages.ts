@@ -58,8 +58,8 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   const { authenticator, unread } = services;
 
   const keysVersion = authenticator.version;
-  let identity = identify(request, authenticator);
-  if (identity instanceof Promise) identity = yield identity;
+  const identifying = identify(request, authenticator);
+  const identity: Caller | Failure = identifying instanceof Promise ? yield identifying : identifying;
 
   exchange.enter("shedLoad");
   if (!("error" in identity)) exchange.payer = identity.shop;
@@ -77,8 +77,7 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   }
 
   exchange.enter("resolve");
-  const found = identity;
-  const resolved = "error" in found ? () => found : resolve(exchange, found, services);
+  const resolved = "error" in identity ? () => identity : resolve(exchange, identity, services);
 
   exchange.enter("admit");
   let admission = admit(exchange, identity, services);
@@ -87,10 +86,10 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   exchange.admission = admission;
   if (admission.verdict !== "admitted") return deny(exchange, admission, services);
   // What earlier stages refuse counts, too, and is refused only now.
-  if ("error" in found) return refuse(exchange, "identify", found);
-  if (found.isSuspended) return refuse(exchange, "identify", suspended);
+  if ("error" in identity) return refuse(exchange, "identify", identity);
+  if (identity.isSuspended) return refuse(exchange, "identify", suspended);
   if (typeof resolved === "function") return refuse(exchange, "resolve", resolved());
-  const [caller, compiled] = [found, resolved];
+  const [caller, compiled] = [identity, resolved];
 
   exchange.enter("simulate");
   const header = request.headers.get(SIMULATE);
@@ -169,7 +168,7 @@ function admit(exchange: Exchange, identity: Caller | Failure, services: StageSe
     if (identity.error === errors.invalidApiKey) noteInvalidKey(exchange, identity, services);
     return limiter.admitAddress(exchange.address);
   }
-  const separate = separateQuotaOf(exchange.operation?.operation, identity);
+  const separate = separateQuotaOf(exchange.operation, identity);
   if (identity.bannedUntil === null && !separate) return limiter.admit(identity); // nearly every request
   const now = clock.now();
   const until = banEnd(identity, now);
@@ -238,7 +237,7 @@ function refuse(exchange: Exchange, stage: Exchange["earlierStage"], failed: Fai
  */
 function resolve(exchange: Exchange, caller: Caller, services: StageServices): CompiledOperation | (() => Failure) {
   const { clock, paths } = services;
-  const { route, operation: compiled, request } = exchange;
+  const { route, compiled, request } = exchange;
   if (!compiled) {
     const [other] = route.methods.values();
     return () =>
