@@ -9,30 +9,35 @@ const MAX_IDS = 100;
 
 /** Animals that were asked for; null for a deleted one. */
 const known = new Watchable<ReadonlyMap<bigint, Pet | null>>(new Map());
-const forgetAll = () => known.set(new Map());
+/** Animals that are asked for now, and those of them that the next request asks for. */
+const wanted = new Set<bigint>();
+const next: bigint[] = [];
+const forgetAll = () => {
+  known.set(new Map());
+  wanted.clear();
+};
 session.watch(() => session.value.kind !== "open" && forgetAll()); // the next user may have another shop
 logNumber.watch(forgetAll);
-const wanted = new Set<bigint>();
 
 /** Reads all animals whose names a page shows in one request. */
 function request(id: bigint): void {
   if (known.value.has(id) || wanted.has(id)) return;
-  if (wanted.size === 0) queueMicrotask(() => void readWanted());
   wanted.add(id);
+  if (next.push(id) === 1) queueMicrotask(() => void readNext());
 }
 
-async function readWanted(): Promise<void> {
-  const ids = [...wanted];
-  wanted.clear();
+async function readNext(): Promise<void> {
+  const ids = next.splice(0);
   const { value } = session;
   const log = logNumber.value;
-  if (value.kind !== "open") return;
+  if (value.kind !== "open") return wanted.clear();
   for (let start = 0; start < ids.length; start += MAX_IDS) {
     const part = ids.slice(start, start + MAX_IDS);
     const pets: readonly Pet[] | undefined = await value.petstore
       .listPets({ ids: part, limit: MAX_IDS })
       .page()
       .catch(() => undefined);
+    for (const id of part) wanted.delete(id);
     // After a failure they are requested again when they are shown again, after a reset at once.
     if (!pets || log !== logNumber.value) continue;
     const found = new Map(pets.map((pet) => [pet.id, pet]));
