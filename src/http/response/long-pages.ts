@@ -6,14 +6,22 @@ import type { CompiledRead } from "../compiled-operation.ts";
 import type { Store } from "../interfaces.ts";
 import type { Rendered } from "./response.ts";
 
-/** How many items are read at first: more may be too much work for one piece if they are large. */
+/** How many items are read at first, and fewer if so many large ones fill the page. More may be too much work for one piece. */
 const FIRST = 20;
+/** The size of a large item, in bytes. */
+const LARGE = 5 * 1024;
+/** How many times the items that it knows a piece may have: the next ones may be larger. */
+const GROWTH = 4;
 /** About how much text of them is made at once later, in bytes. */
 const PIECE = 64 * 1024;
 
 /** True if a page may have more items than one piece of work should read. */
-export function isLongPage({ paged }: Operation, { query }: Input): boolean {
-  return paged !== undefined && limitOf(query) > FIRST;
+export function isLongPage({ paged }: Operation, { query, pageBytes }: Input): boolean {
+  return paged !== undefined && limitOf(query) > firstOf(pageBytes);
+}
+
+function firstOf(pageBytes: number): number {
+  return Math.min(FIRST, Math.ceil(pageBytes / LARGE));
 }
 
 function limitOf(query: object): number {
@@ -28,7 +36,7 @@ export async function readLongPage(compiled: CompiledRead, input: Input, store: 
   const { caller, pageBytes, query } = input;
   const limit = limitOf(query);
   const pieces: Paged[] = [];
-  let [count, size, asked, after] = [0, 0, FIRST, input.after];
+  let [count, size, asked, after] = [0, 0, firstOf(pageBytes), input.after];
   for (;;) {
     const from = after;
     const piece = await store.read(
@@ -49,7 +57,8 @@ export async function readLongPage(compiled: CompiledRead, input: Input, store: 
     if (size >= pageBytes) break;
     after = page.next;
     await turns.pause(caller.shop);
-    asked = Math.min(limit - count, 1 + Math.ceil(Math.min(PIECE, pageBytes - size) / (size / count)));
+    const fitting = 1 + Math.ceil(Math.min(PIECE, pageBytes - size) / (size / count));
+    asked = Math.min(limit - count, fitting, GROWTH * count);
   }
   if (pieces.length > 1) await turns.pause(caller.shop);
   return turns.run(caller.shop, () => compiled.render(joined(pieces), input));
