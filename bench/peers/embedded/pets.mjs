@@ -27,7 +27,7 @@ export class PetStore {
       `INSERT INTO pets (shop, id, name, category_id, status, added_at) VALUES (${SHOP}, ?, ?, ?, ?, ?)`,
     );
     const log = store.prepare(
-      `INSERT INTO events (shop, id, at, type, pet_id, actor, request_id, data)
+      `INSERT INTO events (shop, id, at, type, under, actor, request_id, data)
        VALUES (${SHOP}, ?, ?, 'pet.created', ?, ?, ?, ?)`,
     );
     const find = store.prepare(

@@ -18,7 +18,7 @@ const INSERT = `
     INSERT INTO pets (shop, id, name, category_id, status, added_at)
     SELECT 1, id, $1::text, $2::bigint, $3::text, $4::bigint FROM counted
   ), logged AS (
-    INSERT INTO events (shop, id, at, type, pet_id, actor, request_id, data)
+    INSERT INTO events (shop, id, at, type, under, actor, request_id, data)
     SELECT 1, event_id, $4::bigint, 'pet.created', id, $5, $6, text FROM counted
   ), kept AS (
     INSERT INTO stored_responses (shop, digest, fingerprint, response, due_at)
