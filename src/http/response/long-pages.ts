@@ -9,7 +9,7 @@ import type { Rendered } from "./response.ts";
 /** How many items are read at first, and fewer if so many large ones fill the page. More may be too much work for one piece. */
 const FIRST = 20;
 /** The size of a large item, in bytes. */
-const LARGE = 5 * 1024;
+const LARGE = 10 * 1024;
 /** How many times the items that it knows a piece may have: the next ones may be larger. */
 const GROWTH = 4;
 /** About how much text of them is made at once later, in bytes. */
