@@ -239,6 +239,22 @@ test("takes a leap year in whose zone summer time ends", async () => {
   expect([days.length, days[0].date, days.at(-1).date, hours]).toEqual([366, "2027-10-31", "2028-10-30", undefined]);
 });
 
+test.each([
+  ["the clocks go back", "Europe/Berlin", "2026-10-25T12:00:00Z", "2026-10-24T22:00:00.000Z"],
+  ["there is no midnight", "Asia/Beirut", "2026-03-29T12:00:00Z", "2026-03-28T22:00:00.000Z"],
+])("a day on which %s begins when it does in %s", async (_, zone, until, since) => {
+  const { call } = await newShop();
+  const { json } = await call("GET", `/store/sales?until=${until}&timeZone=${zone}`);
+  expect([json.since, json.days.length]).toEqual([since, 1]);
+});
+
+test("a day that a zone has left out is not listed", async () => {
+  const { sales } = await newShop();
+  const [since, until] = [Date.parse("2011-12-30T09:00:00Z"), Date.parse("2011-12-30T11:00:00Z")];
+  const { days } = (await sales(since, until, "Pacific/Apia")).json;
+  expect(days.map(({ date }: { date: string }) => date)).toEqual(["2011-12-29", "2011-12-31"]);
+});
+
 test("names a category that was merged into another one as it was called", async () => {
   const { call, sales } = await newShop();
   for (const name of ["Dogs", "Hounds"]) await call("POST", "/categories", { name });
