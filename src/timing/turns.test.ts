@@ -58,6 +58,17 @@ test("work that was put off goes on in order, as much in each turn as fits, and 
   expect(done.at(-1)).toBe("e");
 });
 
+test("work whose turn has not come goes before newer work of its shop", async () => {
+  const { work, later, done } = scene();
+  for (const shop of [1, 2]) work(shop, SHARE);
+  const all = [later("a1", 1, SHARE), later("a2", 2, 1)];
+  await nextTurn();
+  expect(done).toEqual(["a1"]); // shop 2 has time left, but this turn is over
+  all.push(later("b2", 2, 1));
+  await Promise.all(all);
+  expect(done).toEqual(["a1", "a2", "b2"]);
+});
+
 test("shops that were put off take turns, and one with debts waits until they are paid off", async () => {
   const { work, later, done } = scene();
   work(1, 2 * SHARE); // one turn longer in debt than the others
