@@ -1,0 +1,2 @@
+// It fails before it has declared a test.
+throw new Error("No.");
