@@ -28,8 +28,6 @@ import { Transactions } from "./transactions.ts";
 const ATTEMPTS = 2;
 /** How many rows of pages of one shop are read at once: those of four of the largest pages, which have some hundred KB. */
 const PAGE_ROWS = 404;
-/** A smaller page counts as one with so many rows: the look-ups of others wait behind it on the same connection. */
-const SMALL_PAGE = 20;
 /** Connections for transactions of several statements. Each runs one transaction at a time. */
 const WRITERS = 4;
 /** How long a read or an append may take, in milliseconds. A silent connection is closed 500 ms later. */
@@ -210,7 +208,7 @@ export class PostgresStorage implements Storage {
     const query = () => this.#query(step);
     if (isLookUp(step)) return query();
     return "statement" in step && step.statement.isPage
-      ? this.#pages.run(payer, Math.max(SMALL_PAGE, Number(step.parameters.at(-1))), query)
+      ? this.#pages.run(payer, Number(step.parameters.at(-1)), query)
       : this.#searches.run(payer, 1, query);
   }
 
