@@ -52,11 +52,23 @@ describe.skipIf(!hasBrowser)("the console", () => {
     return asked;
   }
 
-  test("signs in with six requests beside its stream", async () => {
+  test("signs in with six requests beside its stream, also if the orders come while names are on their way", async () => {
+    const names = page.waitForRequest(/\/pets\?.*ids=/);
+    const orders = page.waitForResponse(/\/store\/orders\?/);
+    await page.route(/\/store\/orders\?/, async (route) => {
+      await names;
+      await route.continue();
+    });
+    await page.route(/\/pets\?.*ids=/, async (route) => {
+      await (await orders).finished();
+      await page.evaluate("0");
+      await route.continue();
+    });
     await page.goto(`${ui.origin}/console#key=${ui.key}`);
     await untilLive(page);
     await page.getByLabel("Reserved now").getByText("Rex").waitFor();
     expect((await settled()).length <= 6 || asked).toBe(true);
+    await page.unrouteAll({ behavior: "wait" });
   });
 
   test("goes from page to page with two requests", async () => {
