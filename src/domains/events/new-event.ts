@@ -39,7 +39,7 @@ export function eventsOf<R extends object>(
       previous:
         before && type.previous
           ? after
-            ? exactJson(differences(before, after))
+            ? exactJson(differences(before, after, Object.keys(type.previous.properties)))
             : serializerOf(type.previous)(before)
           : null,
     };
@@ -54,18 +54,18 @@ function serializerOf(schema: TObject): Serializer {
   return serializers.getOrInsertComputed(schema, () => compileSerializer(schema));
 }
 
-/** The fields of `before` that differ in `after`. A field that `before` does not have is null. */
-function differences(before: object, after: object): object {
+/** Those of the named fields of `before` that differ in `after`. A field that `before` does not have is null. */
+function differences(before: object, after: object, names: Iterable<string>): object {
   // Maps, because every object has a `constructor` that is no field.
   const old = new Map<string, unknown>(Object.entries(before));
   const current = new Map(Object.entries(after));
-  const names = [...new Set([...old.keys(), ...current.keys()])];
   return Object.fromEntries(
-    names.flatMap((name) => {
+    [...names].flatMap((name) => {
       const [was, is] = [old.get(name), current.get(name)];
       if (isDeepStrictEqual(was, is)) return [];
       // In a merge patch, a nested object changes only the fields that it names.
-      return [[name, isObject(was) && isObject(is) ? differences(was, is) : (was ?? null)]];
+      const isNested = isObject(was) && isObject(is);
+      return [[name, isNested ? differences(was, is, Object.keys({ ...was, ...is })) : (was ?? null)]];
     }),
   );
 }

@@ -116,14 +116,16 @@ test("another time zone counts today again, and changes nothing else", async () 
   await call("POST", "/pets", { name: status, categoryId: 1, status: "available", metadata: { status: "sold" } });
   await call("PATCH", "/pets/4", { metadata: { status: "sold ", till: status } });
   await call("PATCH", "/pets/4", { status: "sold" });
+  await call("POST", "/pets", { name: "Rex", categoryId: 1, metadata: { status: "none" } });
+  await call("PATCH", "/pets/5", { status: "sold", metadata: { status: "sold" } });
   await call("POST", "/store/orders", { petId: 1 });
   service.clock.advance(HOUR_MS);
   await tasks.run();
   const before = (await call("GET", "/shop")).json;
-  expect(before.today).toMatchObject({ added: 4, sold: 3, returned: 2, markedSold: 1, expired: 1 });
+  expect(before.today).toMatchObject({ added: 5, sold: 3, returned: 2, markedSold: 2, expired: 1 });
   const orders = (await call("GET", "/store/orders")).json;
   const { json } = await call("PATCH", "/shop", { timeZone: "America/New_York" });
-  const today = { since: "2026-11-21T05:00:00.000Z", added: 3, sold: 2, returned: 1, markedSold: 1, expired: 1 };
+  const today = { since: "2026-11-21T05:00:00.000Z", added: 4, sold: 2, returned: 1, markedSold: 2, expired: 1 };
   expect(json).toEqual({ ...before, timeZone: "America/New_York", today });
   expect((await call("GET", "/store/orders")).json).toEqual(orders);
   expect((await call("PATCH", "/shop", { timeZone: "UTC" })).json).toEqual(before);
