@@ -204,7 +204,8 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
 
       test("cannot change the store or note an action, even past the compiler; and a change cannot wait or pause", async () => {
         const asQuery = query("DELETE FROM pets");
-        const reads = [all(asQuery), first(asQuery), afterCommit(() => {}) as never];
+        const changes = [all(addPet, ...petRow("Rex", 1, null)), addRex(), afterCommit(() => {})];
+        const reads = [all(asQuery), first(asQuery), ...(changes as never[])];
         for (const read of reads) expect(await failureOf(() => storage.read<unknown>(read))).toBeInstanceOf(Error);
         for (const mistake of [() => waitFor(Promise.resolve()), pause])
           expect(String(await failureOf(() => storage.write(() => mistake() as never)))).toContain(

@@ -198,9 +198,9 @@ export class SqliteStorage implements Storage {
   }
 
   #query(step: StoreStep): unknown {
-    if ("statement" in step) return this.#connection.all(step.statement, step.parameters);
     if ("group" in step) return step.group.map((one) => this.#query(one));
-    throw new TypeError("A read cannot append.");
+    if ("append" in step || step.statement.kind !== "query") throw new TypeError("A read cannot change the store.");
+    return this.#connection.all(step.statement, step.parameters);
   }
 
   #beginRead(): void {
