@@ -70,6 +70,11 @@ const rules: readonly Rule[] = [
     because: "the definition of a domain joins its parts, and gets those of the service from its host",
   },
   {
+    of: /^domains\//,
+    may: /^(?!app\/|cli\/|config|derive\/|mcp\/|storage\/(postgres|sqlite)\/)/,
+    because: "a domain knows no engine, and nothing that is made from domains",
+  },
+  {
     of: /^domains\/domain\.ts$/,
     may: /^(contract\/|settings\/|http\/interfaces\.ts$|storage\/(storage|table)\.ts$|terminal\/command\.ts$)/,
     because: "what a domain is uses interfaces, not the parts that implement them",
