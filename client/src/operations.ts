@@ -66,7 +66,7 @@ export interface NewPet {
   readonly metadata?: NewMetadata | undefined;
 }
 
-/** The price from now on. Without `currency`, it keeps the one that it has. */
+/** The price from now on; `null` removes it. Without `currency`, it keeps the one that it has. */
 export type PricePatch = {
   /** The amount in the smallest unit of the currency, such as cents. */
   readonly amount: Int64;
@@ -77,7 +77,7 @@ export type PricePatch = {
 /** Pairs to set. A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. The limits of `NewMetadata` apply to the resulting pairs; a patch has at most 100. */
 export type MetadataPatch = { readonly [name: string]: string | null } | null;
 
-/** The fields of an animal to change (JSON Merge Patch, RFC 7396). `null` removes `price`, `reference` or `metadata`. */
+/** The fields of an animal to change (JSON Merge Patch, RFC 7396). */
 export interface PetPatch {
   /** The animal's name. */
   readonly name?: string | undefined;
@@ -85,7 +85,7 @@ export interface PetPatch {
   readonly categoryId?: Int64 | undefined;
   readonly status?: PetStatus | undefined;
   readonly price?: PricePatch | undefined;
-  /** Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form. Not only blanks. */
+  /** The reference from now on; `null` removes it. */
   readonly reference?: string | null | undefined;
   readonly metadata?: MetadataPatch | undefined;
 }

@@ -62,13 +62,18 @@ export const PetPatch = Type.Object(
     categoryId: Type.Optional(categoryId),
     status,
     price: Type.Optional(PricePatch),
-    reference: Type.Optional(Type.Unsafe<string | null>({ ...newReference, type: ["string", "null"] })),
+    reference: Type.Optional(
+      Type.Unsafe<string | null>({
+        ...newReference,
+        type: ["string", "null"],
+        description: "The reference from now on; `null` removes it.",
+      }),
+    ),
     metadata: metadataPatch,
   } satisfies SameFields,
   {
     title: "PetPatch",
-    description:
-      "The fields of an animal to change (JSON Merge Patch, RFC 7396). `null` removes `price`, `reference` or `metadata`.",
+    description: "The fields of an animal to change (JSON Merge Patch, RFC 7396).",
     additionalProperties: false,
   },
 );

@@ -55,7 +55,7 @@ export const PricePatch = Type.Unsafe<NewPrice | null>({
   ...Type.Object(newPrice, keywords),
   title: "PricePatch",
   type: ["object", "null"],
-  description: "The price from now on. Without `currency`, it keeps the one that it has.",
+  description: "The price from now on; `null` removes it. Without `currency`, it keeps the one that it has.",
 });
 
 export const Price = Type.Object({ amount, currency }, { title: "Price", description: "A price." });
