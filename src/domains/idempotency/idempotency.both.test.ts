@@ -1,5 +1,5 @@
 // Requests that are sent again with their Idempotency-Key, through HTTP.
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";
 import { idempotencyOperations } from "../../../test/harness/idempotency-operations.ts";
 import { untilWaiting } from "../../../test/harness/metrics.ts";
@@ -22,12 +22,27 @@ let service: TestService;
 let account: Awaited<ReturnType<TestService["newAccountWithKey"]>>;
 let key: string;
 
-beforeEach(async () => {
+const start = async () => {
   service = await TestService.start({ domains: [...domains, idempotencyOperations] });
+};
+const newAccount = async () => {
   account = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
   key = account.key;
-});
-afterEach(() => service.stop());
+};
+
+/** Each test has an account of its own, on one service: starting one takes longer than most tests. */
+function shareService(): void {
+  beforeAll(start);
+  beforeEach(newAccount);
+  afterAll(() => service.stop());
+}
+
+/** Each test has a service of its own: it replaces it, or looks at what is stored for all accounts. */
+function startEachTime(): void {
+  beforeEach(start);
+  beforeEach(newAccount);
+  afterEach(() => service.stop());
+}
 
 /** Sends a request with an Idempotency-Key. */
 function send(
@@ -60,6 +75,8 @@ const storedResponses = () =>
   >;
 
 describe("a retry with the same Idempotency-Key", () => {
+  shareService();
+
   test("returns the same response, and nothing is done twice", async () => {
     const first = await create("a");
     const again = await create("a");
@@ -134,18 +151,6 @@ describe("a retry with the same Idempotency-Key", () => {
     expect(isReplay(await send("a", "/categories/7", { name: "Cats" }, { method: "PATCH" }))).toBe(true);
   });
 
-  test("does not wait for a request of another account, or of the other mode of the account", async () => {
-    await service.stop();
-    service = await TestService.start({ settings: { PETSTORE_ENV: "production" } });
-    const [one, other] = [await service.newAccountWithKey("business"), await service.newAccountWithKey("business")];
-    const sandbox = await service.app.keys.issueKey(one.account.id, "sandbox", ["write"], service.clock.now(), "test");
-    const owners = [one.key, sandbox.key, other.key];
-    for (let round = 0; round < 20; round++) {
-      const replies = await Promise.all(owners.map((owner) => send(`round-${round}`, "/pets", rex, { key: owner })));
-      expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual(owners.map(() => [201, false]));
-    }
-  });
-
   test("may have another API key of the account", async () => {
     const other = await service.app.keys.issueKey(account.account.id, "other", ["write"], service.clock.now());
     await create("a");
@@ -182,6 +187,8 @@ describe("a retry with the same Idempotency-Key", () => {
 });
 
 describe("an Idempotency-Key", () => {
+  shareService();
+
   test.each([
     ["a-b", '"a-b"'],
     ["x", '"x"'],
@@ -241,9 +248,9 @@ describe("an Idempotency-Key", () => {
 
   test("is not stored", async () => {
     const name = "order-of-the-tall-lady-42";
-    await create(name);
+    await create(name, { ...rex, name: "Hector" });
     const contents = await service.store.contents();
-    expect(contents).toContain("Rex");
+    expect(contents).toContain("Hector");
     expect(contents).not.toContain(name);
     await service.app.log.close();
     expect(service.logLines.join("")).not.toContain(name);
@@ -251,6 +258,8 @@ describe("an Idempotency-Key", () => {
 });
 
 describe("a response is", () => {
+  startEachTime();
+
   test("stored if the operation returns an error", async () => {
     const first = await send("a", "/outcomes/x", { end: "refusal" });
     const again = await send("a", "/outcomes/x", { end: "refusal" });
@@ -317,34 +326,36 @@ describe("a response is", () => {
       ),
     ).toBe(1);
   });
-});
 
-test("expired stored responses are deleted in parts, oldest first", async () => {
-  const storage = await service.store.open();
-  let now = service.clock.now(); // for the service that runs next to it, nothing has expired
-  const store = new StoredResponseStore(storage, { now: () => now });
-  const shop = await service.shop(account.account.id);
-  const count = 11_200;
-  await storage.write(function* () {
-    for (let time = 0; time < count; time++)
-      yield* store.add(shop, `name ${time}`, { fingerprint: "", response: "" }, now + time);
+  test("deleted in parts, oldest first, if many have expired", async () => {
+    const storage = await service.store.open();
+    let now = service.clock.now(); // for the service that runs next to it, nothing has expired
+    const store = new StoredResponseStore(storage, { now: () => now });
+    const shop = await service.shop(account.account.id);
+    const count = 11_200;
+    await storage.write(function* () {
+      for (let time = 0; time < count; time++)
+        yield* store.add(shop, `name ${time}`, { fingerprint: "", response: "" }, now + time);
+    });
+    now += 24 * HOUR_MS + count - 2;
+    const left: [number, string | undefined][] = [];
+    for (let round = 0; round < 3; round++) {
+      await store.deleteExpired();
+      const rows = (await storedResponses()).map(({ digest }) => Number(digest.slice(5)));
+      left.push([rows.length, String(Math.min(...rows))]);
+    }
+    expect(left).toEqual([
+      [1_200, "10000"],
+      [1, "11199"],
+      [1, "11199"],
+    ]);
+    await storage.close();
   });
-  now += 24 * HOUR_MS + count - 2;
-  const left: [number, string | undefined][] = [];
-  for (let round = 0; round < 3; round++) {
-    await store.deleteExpired();
-    const rows = (await storedResponses()).map(({ digest }) => Number(digest.slice(5)));
-    left.push([rows.length, String(Math.min(...rows))]);
-  }
-  expect(left).toEqual([
-    [1_200, "10000"],
-    [1, "11199"],
-    [1, "11199"],
-  ]);
-  await storage.close();
 });
 
 describe("while the first request is in progress", () => {
+  startEachTime();
+
   test("others get an error that says so, and one animal is added", async () => {
     const unlock = await service.store.lock(); // otherwise the first may be done before the others arrive
     const sent = Array.from({ length: 50 }, () => create("a"));
@@ -381,6 +392,18 @@ describe("while the first request is in progress", () => {
     await other.app.stop();
   });
 
+  test("requests of another account, or of the other mode of the account, do not wait", async () => {
+    await service.stop();
+    service = await TestService.start({ settings: { PETSTORE_ENV: "production" } });
+    const [one, other] = [await service.newAccountWithKey("business"), await service.newAccountWithKey("business")];
+    const sandbox = await service.app.keys.issueKey(one.account.id, "sandbox", ["write"], service.clock.now(), "test");
+    const owners = [one.key, sandbox.key, other.key];
+    for (let round = 0; round < 20; round++) {
+      const replies = await Promise.all(owners.map((owner) => send(`round-${round}`, "/pets", rex, { key: owner })));
+      expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual(owners.map(() => [201, false]));
+    }
+  });
+
   test("a retry gets a response that came after the deadline", async () => {
     const unlock = await service.store.lock();
     const late = create("a");
@@ -409,59 +432,65 @@ async function startOnDistantStore(): Promise<DistantStorage> {
   return storage as DistantStorage;
 }
 
-test("a store that fails stores nothing: a later retry succeeds, once", async () => {
-  const storage = await startOnDistantStore();
-  storage.writesLeft = 0;
-  for (let round = 0; round < 3; round++) {
-    const refused = await create("a");
-    expect([refused.json.code, isReplay(refused)]).toEqual(["storage_unavailable", false]);
-  }
-  storage.writesLeft = Number.POSITIVE_INFINITY;
-  const replies = [await create("a"), await create("a")];
-  expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual([
-    [201, false],
-    [201, true],
-  ]);
-  expect(await animals()).toBe(1);
-});
+describe("after a failure", () => {
+  startEachTime();
 
-test("a fast-forward that was interrupted is completed by a retry, and then not done again", async () => {
-  await service.stop();
-  const done: number[] = [];
-  let failures = 2;
-  const owner = defineDomain({
-    name: "unreliable",
-    operations: [],
-    open: ({ hasDueTimes }) => {
-      hasDueTimes({
-        *waiting() {
-          return [];
-        },
-        finish: async (_, __, most) => {
-          if (failures-- > 0) throw new StorageUnavailable("Of the test.");
-          done.push(most);
-        },
-      });
-      return [];
-    },
+  test("of the store, nothing is stored: a later retry succeeds, once", async () => {
+    const storage = await startOnDistantStore();
+    storage.writesLeft = 0;
+    for (let round = 0; round < 3; round++) {
+      const refused = await create("a");
+      expect([refused.json.code, isReplay(refused)]).toEqual(["storage_unavailable", false]);
+    }
+    storage.writesLeft = Number.POSITIVE_INFINITY;
+    const replies = [await create("a"), await create("a")];
+    expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual([
+      [201, false],
+      [201, true],
+    ]);
+    expect(await animals()).toBe(1);
   });
-  service = await TestService.start({ domains: [...domains, owner] });
-  key = await service.newKey();
-  for (let round = 0; round < 2; round++) {
-    const failed = await forward("a");
-    expect([failed.json.code, isReplay(failed)]).toEqual(["storage_unavailable", false]);
-  }
-  const replies = [await forward("a"), await forward("a"), await forward("a")];
-  expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual([
-    [200, false],
-    [200, true],
-    [200, true],
-  ]);
-  for (const reply of replies) expect(essence(reply)).toEqual(essence(replies[0] as TestResponse));
-  expect(done).toHaveLength(1);
+
+  test("in a fast-forward, a retry completes it, and it is then not done again", async () => {
+    await service.stop();
+    const done: number[] = [];
+    let failures = 2;
+    const owner = defineDomain({
+      name: "unreliable",
+      operations: [],
+      open: ({ hasDueTimes }) => {
+        hasDueTimes({
+          *waiting() {
+            return [];
+          },
+          finish: async (_, __, most) => {
+            if (failures-- > 0) throw new StorageUnavailable("Of the test.");
+            done.push(most);
+          },
+        });
+        return [];
+      },
+    });
+    service = await TestService.start({ domains: [...domains, owner] });
+    key = await service.newKey();
+    for (let round = 0; round < 2; round++) {
+      const failed = await forward("a");
+      expect([failed.json.code, isReplay(failed)]).toEqual(["storage_unavailable", false]);
+    }
+    const replies = [await forward("a"), await forward("a"), await forward("a")];
+    expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual([
+      [200, false],
+      [200, true],
+      [200, true],
+    ]);
+    for (const reply of replies) expect(essence(reply)).toEqual(essence(replies[0] as TestResponse));
+    expect(done).toHaveLength(1);
+  });
 });
 
 describe("a response with a secret", () => {
+  startEachTime();
+
   test("is returned again only to the client that received it", async () => {
     const other = await service.app.keys.issueKey(account.account.id, "other", ["write"], service.clock.now());
     const first = await send("a", "/secrets");
