@@ -24,8 +24,6 @@ const tiers: Record<string, string[]> = {
   system: ["tools", "system", "alone"],
 };
 const allKinds = (tiers["all"] = Object.values(tiers).flat());
-/** Most tests wait for a process or a disk, so more files run than there are cores. */
-const PARALLEL = Number(process.env["TEST_PARALLEL"] ?? 2 * availableParallelism());
 const kindOf = (file: string) => /\.(both|engines|system|tools|alone)\.test\.tsx?$/.exec(file)?.[1] ?? "";
 const column = (seconds: number) => seconds.toFixed(1).padStart(7);
 
@@ -34,6 +32,12 @@ const { positionals, values } = parseArgs({ allowPositionals: true, options });
 const [tier = "", ...words] = positionals;
 const kinds = tiers[tier] ?? [];
 if (kinds.length === 0) throw new Error(`There is no tier ${tier}; there are ${Object.keys(tiers).join(", ")}.`);
+/**
+ * Most tests wait for a process or a disk, so more files run than there are cores. The first tier seldom waits, and each
+ * process that runs its files loads and compiles the service again.
+ */
+const filesPerCore = tier === "embedded" && words.length === 0 ? 1 : 2;
+const PARALLEL = Number(process.env["TEST_PARALLEL"] ?? filesPerCore * availableParallelism());
 
 /** Everything that a run leaves behind, so that it can be removed: reports, and the stores of killed services. */
 const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));
