@@ -4,7 +4,7 @@ import { callerWith } from "../../test/harness/callers.ts";
 import { change } from "../storage/statement.ts";
 import { all } from "../storage/transaction.ts";
 import { defineError, failure } from "./errors.ts";
-import { bind, type Handlers, successOr } from "./handler.ts";
+import { bind, type Handlers, responseWith } from "./handler.ts";
 import { defineOperation } from "./operation.ts";
 import { Int64 } from "./schemas.ts";
 
@@ -87,22 +87,10 @@ test("a handler that reads an undeclared input does not compile", () => {
   expect(bind(operations, handlers)).toHaveLength(1);
 });
 
-test("a store's refusal becomes its failure, and one without a failure does not compile", () => {
-  type Toys = { readonly id: bigint } | null | "not found" | { readonly refused: "broken"; readonly since: string };
-  const answers = (outcome: Toys) =>
-    successOr(outcome, {
-      "not found": () => failure(notFound, "There is none."),
-      broken: ({ since }) => failure(broken, `It fell on ${since}.`),
-    });
-  const outcomes: Toys[] = [{ id: 1n }, null, "not found", { refused: "broken", since: "Monday" }];
-  expect(outcomes.map(answers)).toEqual([
-    { body: { id: 1n } },
-    { body: null },
-    failure(notFound, "There is none."),
-    failure(broken, "It fell on Monday."),
-  ]);
-  // @ts-expect-error -- what is broken has no failure
-  successOr(outcomes[0] as Toys, { "not found": () => failure(notFound, "There is none.") });
+test("what a store returns is the failure, or the body of the response", () => {
+  const failed = failure(notFound, "There is none.");
+  const outcomes: ({ readonly id: bigint } | null | typeof failed)[] = [{ id: 1n }, null, failed];
+  expect(outcomes.map(responseWith)).toEqual([{ body: { id: 1n } }, { body: null }, failed]);
 });
 
 test("a change that yields anything but a step of the store does not compile", () => {

@@ -58,6 +58,11 @@ export function failure<const E extends ErrorDefinition>(
   return { error, message, retryAfter: error.retryAfter, ...more };
 }
 
+/** True for a failure among what a store returns: it refuses with what the client gets. */
+export function isFailure<T>(outcome: T): outcome is Extract<T, Failure> {
+  return typeof outcome === "object" && outcome !== null && "error" in outcome;
+}
+
 /** The advice if nobody knows whether a request took effect. */
 export const sendAgain = "Send it again. With the same Idempotency-Key, a POST or PATCH takes effect once.";
 
@@ -291,6 +296,11 @@ export function invalidInput(faults: readonly Fault[]) {
   const more = details.length > 1 ? ` (and ${atLeast}${details.length - 1} more, see details)` : "";
   const message = sentence(`The request is invalid: ${first?.path} ${first?.message}${more}`);
   return failure(invalidRequest, message, { details });
+}
+
+/** The failure of a request with a fault in its body, where `path` is. */
+export function invalidBody({ path, message }: Fault) {
+  return invalidInput([{ path: `/body${path}`, message }]);
 }
 
 /** Errors of the service itself, outside the handlers of operations. */

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from "typebox";
 import type { Caller } from "./caller.ts";
-import type { Failure } from "./errors.ts";
+import { type Failure, isFailure } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import type { StreamSource } from "./stream.ts";
 import type { Change, Lasting, Read } from "./transaction.ts";
@@ -167,26 +167,7 @@ export function requireDeclared(failed: Failure, { name, errors }: Operation): F
   );
 }
 
-/** Why a store rejected a change: a name, alone or with details for the client. */
-type Refused = string | { readonly refused: string };
-
-type NameOf<O> = O extends string ? O : O extends { readonly refused: infer Name extends string } ? Name : never;
-
-/** The failure for each refusal among the outcomes, by its name. */
-type Failures<O> = {
-  readonly [Name in NameOf<O>]: (refused: Extract<O, Name | { readonly refused: Name }>) => Failure;
-};
-
-/**
- * The success for an outcome of a store, or the failure that `failures` has for its refusal. A refusal without a failure
- * does not compile.
- */
-export function successOr<O, const F extends Failures<O>>(
-  outcome: O,
-  failures: F,
-): { readonly body: Exclude<O, Refused> } | ReturnType<F[keyof F]>;
-export function successOr(outcome: unknown, failures: Readonly<Record<string, (refused: unknown) => Failure>>) {
-  const name =
-    typeof outcome === "string" ? outcome : (outcome as { readonly refused?: string } | null | undefined)?.refused;
-  return name === undefined ? { body: outcome } : failures[name]?.(outcome);
+/** The response to a request for which a store has returned this: it is the failure, or the body of the success. */
+export function responseWith<T>(outcome: T): Extract<T, Failure> | { readonly body: Exclude<T, Failure> } {
+  return isFailure(outcome) ? outcome : { body: outcome as Exclude<T, Failure> };
 }

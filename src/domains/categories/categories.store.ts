@@ -1,4 +1,5 @@
 import { nameKey } from "../../../csv/name-key.ts";
+import { type Failure, failure, invalidBody, isFailure, versionMismatch } from "../../contract/errors.ts";
 import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
@@ -10,7 +11,7 @@ import { all, type Change, first, type Query } from "../../storage/transaction.t
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { type Author, publishLast } from "../events/publish.ts";
-import { type TooMuchMetadata, unlessEmpty } from "../metadata/metadata.schemas.ts";
+import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataColumn, metadataField, replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched, present } from "../metadata/patched.ts";
 import { animalsIn, firstUnreferenced, reassign } from "../pets/pets-by-category.store.ts";
@@ -21,7 +22,12 @@ import {
   type CategoryPatch,
   categoryCreated,
   categoryDeleted,
+  categoryIdTaken,
+  categoryInUse,
+  categoryNameTaken,
+  categoryNotFound,
   categoryUpdated,
+  moveTargetNotFound,
   type NewCategory,
 } from "./categories.operations.ts";
 
@@ -106,15 +112,6 @@ export function* categoryExists({ shop }: LockedShop, id: bigint): Query<boolean
   return (yield* first(byId, shop, id)) !== undefined;
 }
 
-/** A category to which animals belong, and how many. */
-interface InUse {
-  readonly refused: "in use";
-  readonly animals: bigint;
-}
-
-/** Why a category was not deleted. */
-export type DeletionRefusal = "not found" | "not expected" | "no target" | InUse;
-
 /** Whether a category is what a client expects to change. */
 type Expectation = (category: Category) => boolean;
 
@@ -128,9 +125,9 @@ export class CategoryStore {
     this.#clock = clock;
   }
 
-  *get(shop: number, id: bigint): Query<Category | undefined> {
+  *get(shop: number, id: bigint): Query<Category | Failure<typeof categoryNotFound>> {
     const row = yield* first(byId, shop, id);
-    return row && toCategory(row);
+    return row ? toCategory(row) : notFound(id);
   }
 
   /** Up to `limit` categories with an id above `after` (from the first on, if it is absent), by ascending id. */
@@ -141,11 +138,13 @@ export class CategoryStore {
   }
 
   /** Adds a category. The service assigns an id if none is given. */
-  *add(author: Author, { id, metadata: pairs, ...given }: NewCategory): Change<Category | "id taken" | "name taken"> {
+  *add(author: Author, { id, metadata: pairs, ...given }: NewCategory) {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
-    if (id !== undefined && (yield* first(byId, shop, id))) return "id taken";
-    if (yield* first(byNameKey, shop, nameKey(given.name))) return "name taken";
+    if (id !== undefined && (yield* first(byId, shop, id))) {
+      return failure(categoryIdTaken, `A category with the id ${id} already exists.`);
+    }
+    if (yield* first(byNameKey, shop, nameKey(given.name))) return nameTaken;
     const metadata = unlessEmpty(pairs);
     const added = present<Category>({ ...given, id: id ?? (yield* this.#assignId(locked)), metadata });
     yield* all(insert, shop, added.id, ...fields.values(added));
@@ -155,23 +154,18 @@ export class CategoryStore {
   }
 
   /** Changes the fields in the patch if the category is as expected. Other fields stay. */
-  *update(
-    author: Author,
-    id: bigint,
-    patch: CategoryPatch,
-    isExpected: Expectation,
-  ): Change<Category | "not found" | "not expected" | "name taken" | TooMuchMetadata> {
+  *update(author: Author, id: bigint, patch: CategoryPatch, isExpected: Expectation) {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(byId, shop, id);
-    if (!row) return "not found";
+    if (!row) return notFound(id);
     const before = toCategory(row);
-    if (!isExpected(before)) return "not expected";
+    if (!isExpected(before)) return versionMismatch("category", id);
     const after = patched<Category>(before, { ...before, ...patch });
-    if ("refused" in after) return after;
+    if ("message" in after) return invalidBody(after);
     if (after === before) return before;
     const named = yield* first(byNameKey, shop, nameKey(after.name));
-    if (named && named.id !== id) return "name taken";
+    if (named && named.id !== id) return nameTaken;
     yield* all(setFields, shop, id, ...fields.values(after));
     yield* replaceMetadata(shop, "category", id, before.metadata, after.metadata);
     yield* publishLast(locked, author, [event(categoryUpdated, after, before)]);
@@ -183,25 +177,26 @@ export class CategoryStore {
    * was deleted. If more animals are left than one transaction moves, it moves some of those after the id `after`, and
    * returns the id after which to go on.
    */
-  *delete(
-    author: Author,
-    id: bigint,
-    moveTo: bigint | undefined,
-    isExpected: Expectation,
-    after?: bigint,
-  ): Change<null | bigint | DeletionRefusal> {
+  *delete(author: Author, id: bigint, moveTo: bigint | undefined, isExpected: Expectation, after?: bigint) {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(byId, shop, id);
-    if (!row) return "not found";
+    if (!row) return notFound(id);
     const category = toCategory(row);
-    if (!isExpected(category)) return "not expected";
+    if (!isExpected(category)) return versionMismatch("category", id);
     let moved: NewEvent[] = [];
     if (moveTo === undefined) {
       const animals = yield* animalsIn(locked, id);
-      if (animals > 0n) return { refused: "in use", animals };
+      if (animals > 0n) {
+        const who = animals === 1n ? "1 animal belongs" : `${animals} animals belong`;
+        return failure(categoryInUse, `${who} to the category ${id}. Set moveTo to the category that they move to.`);
+      }
     } else {
-      if (moveTo === id || !(yield* first(byId, shop, moveTo))) return "no target";
+      if (moveTo === id) return targetDeleted;
+      if (!(yield* first(byId, shop, moveTo))) {
+        const message = `There is no category with the id ${moveTo} to move the animals to.`;
+        return failure(moveTargetNotFound, message);
+      }
       const part = yield* reassign(locked, id, moveTo, after);
       moved = part.moved ? [part.moved] : [];
       if (part.end !== undefined) {
@@ -220,13 +215,13 @@ export class CategoryStore {
    * Moves the animals that `delete` has left, and deletes the category. Rejects with `StorageUnavailable` when no client
    * waits any longer; then a repeated deletion goes on.
    */
-  async finishDeletion(author: Author, id: bigint, moveTo: bigint | undefined): Promise<null | DeletionRefusal> {
+  async finishDeletion(author: Author, id: bigint, moveTo: bigint | undefined) {
     const end = this.#clock.monotonic() + RESPONSE_TIMEOUT;
     let after: bigint | undefined;
     while (this.#clock.monotonic() < end) {
       const from = after;
       const outcome = await this.#storage.write(() => this.delete(author, id, moveTo, () => true, from), author.shop);
-      if (outcome === "not found") return null; // another request has deleted it
+      if (isFailure(outcome) && outcome.error === categoryNotFound) return null; // another request has deleted it
       if (typeof outcome !== "bigint") return outcome;
       after = outcome;
     }
@@ -249,3 +244,17 @@ export class CategoryStore {
     return id;
   }
 }
+
+function notFound(id: bigint) {
+  return failure(categoryNotFound, `No category has the id ${id}.`);
+}
+
+const nameTaken = failure(
+  categoryNameTaken,
+  "Another category already has this name, or one that differs only in letter case, white space or invisible characters.",
+);
+
+const targetDeleted = failure(
+  moveTargetNotFound,
+  "moveTo names the category that is being deleted. Choose another one.",
+);

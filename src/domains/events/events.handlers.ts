@@ -1,11 +1,11 @@
 import type { Caller, Scope } from "../../contract/caller.ts";
-import { failure, lacksScope } from "../../contract/errors.ts";
+import { failure, isFailure, lacksScope } from "../../contract/errors.ts";
 import type { EventFilter } from "../../contract/event-filter.ts";
-import { type Handlers, successOr } from "../../contract/handler.ts";
+import { type Handlers, responseWith } from "../../contract/handler.ts";
 import type { EventType } from "../../contract/operation.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
 import type { EventWatch } from "./event-watch.ts";
-import { eventNotFound, type eventOperations, eventsExpired, expired } from "./events.operations.ts";
+import { type eventOperations, eventsExpired, expired } from "./events.operations.ts";
 import { type Expired, eventLog, type NotYetStored } from "./events.store.ts";
 
 export function eventHandlers(
@@ -38,12 +38,8 @@ export function eventHandlers(
 
     *getEvent({ caller: { shop, scopes }, params: { eventId } }) {
       const found = yield* eventLog.get(shop, eventId);
-      const scope = typeof found === "object" && "type" in found ? scopeOf.get(found.type) : undefined;
-      if (scope && !scopes.has(scope)) return lacksScope(scope);
-      return successOr(found, {
-        "not found": () => failure(eventNotFound, `No event has the id ${eventId}.`),
-        expired,
-      });
+      const scope = isFailure(found) ? undefined : scopeOf.get(found.type);
+      return scope && !scopes.has(scope) ? lacksScope(scope) : responseWith(found);
     },
 
     *streamEvents({ caller, query, lastEventId }) {

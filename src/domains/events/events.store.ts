@@ -1,6 +1,8 @@
+import { type Failure, failure } from "../../contract/errors.ts";
 import type { EventFilter } from "../../contract/event-filter.ts";
 import { type Condition, emptyPage, type Page, type PageSelection, readPage, SCAN_LIMIT } from "../../storage/pages.ts";
 import { first, pause, type Read } from "../../storage/transaction.ts";
+import { eventNotFound, type eventsExpired, expired } from "./events.operations.ts";
 import type { Event } from "./events.schemas.ts";
 import * as sql from "./events.statements.ts";
 import { type StoredRange, toEvent, toStoredRange } from "./events.statements.ts";
@@ -43,13 +45,13 @@ interface Ids {
 /** Reads the logs of shops. */
 export const eventLog = {
   /** One event. */
-  *get(shop: number, id: bigint): Read<Event | "not found" | Expired> {
+  *get(shop: number, id: bigint): Read<Event | Failure<typeof eventNotFound | typeof eventsExpired>> {
     const row = yield* first(sql.byId, shop, id);
     if (row) return toEvent(row);
     const stored = yield* eventLog.storedRange(shop);
     return id >= 1n && id < stored.first && id <= stored.last
-      ? { refused: "expired", first: stored.first }
-      : "not found";
+      ? expired(stored)
+      : failure(eventNotFound, `No event has the id ${id}.`);
   },
 
   /** The ids of the stored events. */

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { invalidInput } from "../../contract/errors.ts";
+import type { Fault } from "../../contract/errors.ts";
 import { withCommas } from "../../contract/messages.ts";
 import { LongText, RULES, type Rule, Text } from "../../contract/schemas.ts";
 
@@ -95,27 +95,17 @@ export function patchedMetadata(pairs: Metadata | undefined, patch: MetadataPatc
   return unlessEmpty(Object.fromEntries([...merged].filter(([, text]) => text !== null)) as Metadata);
 }
 
-/** The pairs after a patch would exceed a limit. */
-export interface TooMuchMetadata {
-  readonly refused: "metadata";
-  readonly problem: string;
-}
-
-/** The error for such a patch. */
-export function tooMuchMetadata({ problem }: TooMuchMetadata) {
-  return invalidInput([{ path: "/body/metadata", message: problem }]);
-}
-
-/** Which limit the pairs after a patch exceed; undefined if none. */
-export function metadataRefusal(pairs: Metadata | undefined): TooMuchMetadata | undefined {
+/** Which limit the pairs after a patch exceed, as a fault of the resource; undefined if none. */
+export function metadataFault(pairs: Metadata | undefined): Fault | undefined {
   if (pairs === undefined) return undefined;
+  const path = "/metadata";
   const { length } = Object.keys(pairs);
   if (length > MAX_PAIRS) {
-    return { refused: "metadata", problem: `would then have ${length} pairs; at most ${MAX_PAIRS} are allowed` };
+    return { path, message: `would then have ${length} pairs; at most ${MAX_PAIRS} are allowed` };
   }
   const bytes = bytesOf(pairs);
   if (bytes <= MAX_BYTES) return undefined;
-  return { refused: "metadata", problem: `would then hold ${bytes} bytes; at most ${MAX_BYTES} are allowed` };
+  return { path, message: `would then hold ${bytes} bytes; at most ${MAX_BYTES} are allowed` };
 }
 
 /** Bytes of keys and values in UTF-8. */

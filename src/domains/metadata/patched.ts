@@ -1,11 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  type Metadata,
-  type MetadataPatch,
-  metadataRefusal,
-  patchedMetadata,
-  type TooMuchMetadata,
-} from "./metadata.schemas.ts";
+import type { Fault } from "../../contract/errors.ts";
+import { type Metadata, type MetadataPatch, metadataFault, patchedMetadata } from "./metadata.schemas.ts";
 
 type Sparse<T> = { readonly [K in keyof T]: T[K] | null | undefined };
 
@@ -18,10 +13,10 @@ export function present<T extends object>(fields: Sparse<T>): T {
 export function patched<T extends { readonly metadata?: Metadata }>(
   before: T,
   fields: { readonly [K in keyof T]: T[K] | (K extends "metadata" ? MetadataPatch : null) | undefined },
-): T | TooMuchMetadata {
+): T | Fault {
   const pairs = patchedMetadata(before.metadata, fields.metadata);
-  const refusal = metadataRefusal(pairs);
-  if (refusal) return refusal;
+  const fault = metadataFault(pairs);
+  if (fault) return fault;
   const after = present({ ...fields, metadata: pairs } as Sparse<T>);
   return isDeepStrictEqual(after, before) ? before : after;
 }

@@ -1,3 +1,4 @@
+import { type Failure, failure } from "../../contract/errors.ts";
 import type { EventFilter } from "../../contract/event-filter.ts";
 import { Int64 } from "../../contract/schemas.ts";
 import { type IdRow, query } from "../../storage/statement.ts";
@@ -8,25 +9,59 @@ import type { PetStatus } from "../pets/pets.schemas.ts";
 import type { StatusCause } from "../pets/transitions.ts";
 import { type DayFigure, eventsWhere, type ShopFigures } from "../shops/figures.ts";
 import { figure } from "../shops/shops.operations.ts";
-import { orderCancelled, orderConfirmed, orderReturned } from "./orders.operations.ts";
-import type { StoreOrder } from "./orders.schemas.ts";
+import {
+  orderCancelled,
+  orderConfirmed,
+  orderNotConfirmed,
+  orderNotOpen,
+  orderReturned,
+  soldPetDeleted,
+} from "./orders.operations.ts";
+import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 
 /** The new status of an animal, and why it gets it. */
 export type PetChange = [to: PetStatus, cause: Exclude<StatusCause, "updated">];
 
 /** A change of an order by a client: the required status, the new one, its event, and the new status of the animal. */
-export interface OrderChange {
+export interface OrderChange<F extends Failure = Failure> {
   readonly from: "placed" | "confirmed";
   readonly to: "confirmed" | "cancelled" | "returned";
   readonly event: typeof orderConfirmed | typeof orderCancelled | typeof orderReturned;
   readonly pet: Readonly<PetChange>;
+  /** The failure for an order with another status, or with the required one, but without its animal. */
+  readonly refuse: (id: bigint, status: StoreOrderStatus) => F;
 }
+
+const notOpen = (id: bigint, status: StoreOrderStatus) =>
+  failure(orderNotOpen, `The order ${id} is ${status}, so it is no longer open.`);
+const notConfirmed = (id: bigint, status: StoreOrderStatus) =>
+  status === "confirmed"
+    ? failure(soldPetDeleted, `The animal that the order ${id} sold was deleted.`)
+    : failure(orderNotConfirmed, `The order ${id} is ${status}; only a confirmed one can be returned.`);
 
 /** All changes of an order's status by clients. */
 export const orderChanges = {
-  confirm: { from: "placed", to: "confirmed", event: orderConfirmed, pet: ["sold", "order_confirmed"] },
-  cancel: { from: "placed", to: "cancelled", event: orderCancelled, pet: ["available", "order_cancelled"] },
-  return: { from: "confirmed", to: "returned", event: orderReturned, pet: ["available", "order_returned"] },
+  confirm: {
+    from: "placed",
+    to: "confirmed",
+    event: orderConfirmed,
+    pet: ["sold", "order_confirmed"],
+    refuse: notOpen,
+  },
+  cancel: {
+    from: "placed",
+    to: "cancelled",
+    event: orderCancelled,
+    pet: ["available", "order_cancelled"],
+    refuse: notOpen,
+  },
+  return: {
+    from: "confirmed",
+    to: "returned",
+    event: orderReturned,
+    pet: ["available", "order_returned"],
+    refuse: notConfirmed,
+  },
 } as const satisfies Readonly<Record<string, OrderChange>>;
 
 /** Makes the events of an order. */

@@ -1,18 +1,18 @@
+import { type Failure, failure, invalidBody, versionMismatch } from "../../contract/errors.ts";
 import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import type { Page } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, type Change, first, type Query } from "../../storage/transaction.ts";
+import { all, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, DAY_MS } from "../../timing/clock.ts";
 import { type Author, keyIdOf, publishLast } from "../events/publish.ts";
-import { type TooMuchMetadata, unlessEmpty } from "../metadata/metadata.schemas.ts";
+import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched, present } from "../metadata/patched.ts";
 import type { Pet } from "../pets/pets.schemas.ts";
 import type { PetStore } from "../pets/pets.store.ts";
-import type { RefusedTransition } from "../pets/transitions.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import type { Price } from "../shops/price.schemas.ts";
-import { completePrice, type NoCurrency } from "../shops/prices.ts";
+import { completePrice } from "../shops/prices.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import {
   type OrderChange,
@@ -23,7 +23,16 @@ import {
   returned,
   sold,
 } from "./order-changes.ts";
-import { type OrderFilters, orderConfirmed, orderPlaced, orderUpdated } from "./orders.operations.ts";
+import {
+  type OrderFilters,
+  orderConfirmed,
+  orderedPetNotFound,
+  orderNotFound,
+  orderNotOpen,
+  orderPlaced,
+  orderUpdated,
+  petNotAvailable,
+} from "./orders.operations.ts";
 import {
   type ConfirmedStoreOrder,
   MAX_RESERVATION_DAYS,
@@ -31,29 +40,10 @@ import {
   type StoreOrder,
   type StoreOrderConfirmation,
   type StoreOrderPatch,
-  type StoreOrderStatus,
 } from "./orders.schemas.ts";
 import * as sql from "./orders.statements.ts";
-import { type OrderRow, orderFields, readOrders, searchOrders, toOrder } from "./orders.statements.ts";
-import { expire, isOver, Reservations } from "./reservations.store.ts";
-
-/** The status of the order does not allow the change. */
-interface WrongStatus {
-  readonly refused: "wrong status";
-  readonly status: StoreOrderStatus;
-}
-
-/** The order's animal is missing, or has a status that does not fit the order. `problem` is one sentence about it. */
-interface PetMismatch {
-  readonly refused: "pet mismatch";
-  readonly problem: string;
-}
-
-/** What is wrong with the end of a reservation. */
-interface WrongEnd {
-  readonly refused: "wrong end";
-  readonly message: string;
-}
+import { orderFields, readOrders, searchOrders, toOrder } from "./orders.statements.ts";
+import { Reservations, statusNow } from "./reservations.store.ts";
 
 /** How an animal is sold: null for no price. */
 interface Sale {
@@ -61,7 +51,8 @@ interface Sale {
   readonly seller?: string | undefined;
 }
 
-type ChangedOrder = StoreOrder | "not found" | "not expected" | WrongStatus | PetMismatch;
+/** Whether an order is what a client expects to change. */
+type Expectation = (order: StoreOrder) => boolean;
 
 /**
  * Part of a transaction: the order that decides the animal's status. It is open and reserves the animal, or it has sold
@@ -70,11 +61,9 @@ type ChangedOrder = StoreOrder | "not found" | "not expected" | WrongStatus | Pe
  */
 export function* decidingOrder(locked: LockedShop, petId: bigint, pets: PetStore) {
   const last = yield* first(sql.lastByPet, locked.shop, petId);
-  if (last?.status !== "placed" && last?.status !== "confirmed") return undefined;
-  const isOpen = last.status === "placed";
-  if (!isOpen || !isOver(last, locked)) return { id: last.id, isOpen };
-  yield* expire(locked, last, pets);
-  return undefined;
+  if (!last) return undefined;
+  const status = yield* statusNow(locked, last, pets);
+  return status === "placed" || status === "confirmed" ? { id: last.id, isOpen: status === "placed" } : undefined;
 }
 
 /**
@@ -95,9 +84,9 @@ export class OrderStore {
     this.reservations = new Reservations(storage, pets, clock);
   }
 
-  *get(shop: number, id: bigint): Query<StoreOrder | undefined> {
+  *get(shop: number, id: bigint): Query<StoreOrder | Failure<typeof orderNotFound>> {
     const row = yield* first(sql.byId, shop, id);
-    return row && toOrder(row);
+    return row ? toOrder(row) : notFound(id);
   }
 
   /** Up to `limit` orders of a list after `after`; if it is absent, from the start. */
@@ -107,27 +96,24 @@ export class OrderStore {
   }
 
   /**
-   * Part of a transaction: places an order, which reserves its animal or, if it is confirmed at once, sells it. If the
-   * animal is not available, the result is a `RefusedTransition`; its `from` is the status of the animal.
+   * Part of a transaction: places an order, which reserves its animal or, if it is confirmed at once, sells it.
    */
-  *place(
-    author: Author,
-    { price: asked, expiresAt, confirm, metadata: pairs, ...fields }: NewStoreOrder,
-  ): Change<StoreOrder | "not found" | RefusedTransition | NoCurrency | WrongEnd> {
+  *place(author: Author, { price: asked, expiresAt, confirm, metadata: pairs, ...fields }: NewStoreOrder) {
     const { shop } = author;
+    const { petId } = fields;
     const locked = yield* lockShop(shop, this.#clock.now());
     const { now } = locked;
     const end = expiresAt === undefined ? now + this.#reservation : endOf(expiresAt, now);
     if (typeof end === "object") return end;
     if (expiresAt !== undefined && confirm) return wrongEnd("must not be sent with confirm: nothing is reserved");
     const sent = asked && (yield* completePrice(shop, asked));
-    if (sent && "refused" in sent) return sent;
-    const change = yield* this.#take(
-      locked,
-      fields.petId,
-      confirm ? ["sold", "order_sold"] : ["pending", "order_placed"],
-    );
-    if (change === "not found" || "refused" in change) return change;
+    if (sent && "message" in sent) return invalidBody(sent);
+    const change = yield* this.#take(locked, petId, confirm ? ["sold", "order_sold"] : ["pending", "order_placed"]);
+    if (change === "not found") return failure(orderedPetNotFound, `No animal has the id ${petId}.`);
+    if ("refused" in change) {
+      const state = change.from === undefined ? "has no status" : `is ${change.from}`;
+      return failure(petNotAvailable, `The animal ${petId} ${state}; only an available one can be ordered.`);
+    }
     const { id } = (yield* first(sql.nextId, shop)) as { id: bigint };
     const metadata = unlessEmpty(pairs);
     const placed = present<StoreOrder>({
@@ -150,20 +136,15 @@ export class OrderStore {
   }
 
   /** Changes the fields in the patch of an order that is as expected. */
-  *update(
-    author: Author,
-    id: bigint,
-    patch: StoreOrderPatch,
-    isExpected: (order: StoreOrder) => boolean,
-  ): Change<StoreOrder | "not found" | "not expected" | WrongStatus | WrongEnd | NoCurrency | TooMuchMetadata> {
+  *update(author: Author, id: bigint, patch: StoreOrderPatch, isExpected: Expectation) {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(sql.byId, shop, id);
-    if (!row) return "not found";
+    if (!row) return notFound(id);
     const before = toOrder(row);
-    if (!isExpected(before)) return "not expected";
+    if (!isExpected(before)) return versionMismatch("order", id);
     const price = patch.price ? yield* completePrice(shop, patch.price, before.price) : patch.price;
-    if (price && "refused" in price) return price;
+    if (price && "message" in price) return invalidBody(price);
     const end = patch.expiresAt === undefined ? Number(row.expires_at) : endOf(patch.expiresAt, locked.now);
     if (typeof end === "object") return end;
     const after = patched<StoreOrder>(before, {
@@ -172,12 +153,11 @@ export class OrderStore {
       price: price === undefined ? before.price : price,
       expiresAt: timestampOf(end),
     });
-    if ("refused" in after) return after;
+    if ("message" in after) return invalidBody(after);
     const isMoved = after.expiresAt !== before.expiresAt;
-    if (isMoved && row.status !== "placed") return { refused: "wrong status", status: row.status };
-    if (isMoved && isOver(row, locked)) {
-      yield* expire(locked, row, this.#pets);
-      return { refused: "wrong status", status: "expired" };
+    const status = isMoved ? yield* statusNow(locked, row, this.#pets) : "placed";
+    if (status !== "placed") {
+      return failure(orderNotOpen, `The order ${id} is ${status}, so its reservation has no end that could change.`);
     }
     if (after === before) return before;
     yield* sql.writeOrder(shop, before, after);
@@ -188,49 +168,39 @@ export class OrderStore {
   }
 
   /** Part of a transaction: confirms an open order that is as expected, which sells its animal. */
-  *confirm(
-    author: Author,
-    id: bigint,
-    isExpected: (order: StoreOrder) => boolean,
-    { price: sent, seller }: StoreOrderConfirmation,
-  ): Change<ChangedOrder | NoCurrency> {
+  *confirm(author: Author, id: bigint, isExpected: Expectation, { price: sent, seller }: StoreOrderConfirmation) {
     const locked = yield* lockShop(author.shop, this.#clock.now());
     const price = sent && (yield* completePrice(author.shop, sent));
-    if (price && "refused" in price) return price;
+    if (price && "message" in price) return invalidBody(price);
     return yield* this.#change(locked, author, id, orderChanges.confirm, isExpected, { price, seller });
   }
 
   /** Part of a transaction: cancels or returns an order that is as expected, and changes its animal with it. */
-  *change(
-    author: Author,
-    id: bigint,
-    change: Exclude<OrderChange, typeof orderChanges.confirm>,
-    isExpected: (order: StoreOrder) => boolean,
-  ): Change<ChangedOrder> {
+  *change<F extends Failure>(author: Author, id: bigint, change: OrderChange<F>, isExpected: Expectation) {
     return yield* this.#change(yield* lockShop(author.shop, this.#clock.now()), author, id, change, isExpected);
   }
 
-  *#change(
+  *#change<F extends Failure>(
     locked: LockedShop,
     author: Author,
     id: bigint,
-    { from, to, event, pet }: OrderChange,
-    isExpected: (order: StoreOrder) => boolean,
+    { from, to, event, pet, refuse }: OrderChange<F>,
+    isExpected: Expectation,
     { price, seller }: Sale = {},
-  ): Change<ChangedOrder> {
+  ) {
     const { shop } = author;
     const order = yield* first(sql.byId, shop, id);
-    if (!order) return "not found";
+    if (!order) return notFound(id);
     const before = toOrder(order);
-    if (!isExpected(before)) return "not expected";
-    if (order.status !== from) return { refused: "wrong status", status: order.status };
-    if (from === "placed" && isOver(order, locked)) {
-      yield* expire(locked, order, this.#pets);
-      return { refused: "wrong status", status: "expired" };
-    }
+    if (!isExpected(before)) return versionMismatch("order", id);
+    const status = yield* statusNow(locked, order, this.#pets);
+    if (status !== from) return refuse(id, status);
     const change = yield* this.#pets.changeStatus(locked, order.pet_id, pet[0], pet[1]);
-    if (change === "not found" || "refused" in change)
-      return { refused: "pet mismatch", problem: problemOf(order, change) };
+    if (change === "not found" || "refused" in change) {
+      // Only the open order can change its animal, but a sold one may be deleted.
+      if (from === "placed") throw new Error(`The order ${id} is open, but its animal ${order.pet_id} is not pending.`);
+      return refuse(id, from);
+    }
     if (from === "placed") addToFigure(locked, openOrders, -1);
     else addToFigure(locked, returned);
     const changed =
@@ -250,8 +220,7 @@ export class OrderStore {
     const change = yield* this.#pets.changeStatus(locked, petId, how[0], how[1]);
     if (change === "not found" || !("refused" in change)) return change;
     const open = yield* first(sql.openByPet, locked.shop, petId);
-    if (!open || !isOver(open, locked)) return change;
-    yield* expire(locked, open, this.#pets);
+    if (!open || (yield* statusNow(locked, open, this.#pets)) === "placed") return change;
     return yield* this.#pets.changeStatus(locked, petId, how[0], how[1]);
   }
 }
@@ -278,19 +247,18 @@ function confirmed(
   };
 }
 
+function notFound(id: bigint) {
+  return failure(orderNotFound, `No order has the id ${id}.`);
+}
+
 /** The end of a reservation that a client has sent, in Unix milliseconds. */
-function endOf(expiresAt: string, now: number): number | WrongEnd {
+function endOf(expiresAt: string, now: number) {
   const end = millisecondsOf(expiresAt);
   if (end > now && end <= now + MAX_RESERVATION_DAYS * DAY_MS) return end;
   const example = timestampOf(now + DAY_MS);
   return wrongEnd(`must be in the future, at most ${MAX_RESERVATION_DAYS} days ahead, such as ${example}`);
 }
 
-function wrongEnd(message: string): WrongEnd {
-  return { refused: "wrong end", message };
-}
-
-function problemOf({ id, status, pet_id }: OrderRow, refusal: "not found" | RefusedTransition): string {
-  const state = refusal === "not found" ? "missing" : `${refusal.from}`;
-  return `The order ${id} is ${status}, but its animal ${pet_id} is ${state}.`;
+function wrongEnd(message: string) {
+  return invalidBody({ path: "/expiresAt", message });
 }

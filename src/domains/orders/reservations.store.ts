@@ -10,7 +10,7 @@ import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import { expired, openOrders, orderEvent } from "./order-changes.ts";
 import { orderExpired } from "./orders.operations.ts";
-import type { StoreOrder } from "./orders.schemas.ts";
+import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 import * as sql from "./orders.statements.ts";
 import { type OrderRow, type StoredOrderRow, toOrder } from "./orders.statements.ts";
 
@@ -103,15 +103,22 @@ export class Reservations implements DueTimes {
 
   *#expireIfOver(locked: LockedShop, id: bigint): Change<void> {
     const order = yield* first(sql.byId, locked.shop, id);
-    if (order?.status === "placed" && isOver(order, locked)) yield* expire(locked, order, this.#pets);
+    if (order) yield* statusNow(locked, order, this.#pets);
   }
+}
+
+/** Part of a transaction: the status of an order, which it expires if it is open and its reservation has ended. */
+export function* statusNow(locked: LockedShop, row: StoredOrderRow, pets: PetStore): Change<StoreOrderStatus> {
+  if (row.status !== "placed" || row.due_at > locked.now) return row.status;
+  yield* expire(locked, row, pets);
+  return "expired";
 }
 
 /**
  * Part of a transaction: expires an open order, so that its animal is available again. If a fast-forward has brought
  * the end nearer, the order now shows the real one.
  */
-export function* expire(locked: LockedShop, row: OrderRow, pets: PetStore): Change<void> {
+function* expire(locked: LockedShop, row: OrderRow, pets: PetStore): Change<void> {
   const { pet_id, expires_at } = row;
   const end = Math.min(Number(expires_at), locked.now);
   addToFigure(locked, openOrders, -1);
@@ -123,9 +130,4 @@ export function* expire(locked: LockedShop, row: OrderRow, pets: PetStore): Chan
   const events = [orderEvent(orderExpired, after, before)];
   if (typeof change === "object" && "event" in change) events.push(change.event);
   yield* publish(locked, system(locked.shop), events);
-}
-
-/** True once the reservation has ended. */
-export function isOver({ due_at }: StoredOrderRow, { now }: LockedShop): boolean {
-  return due_at <= now;
 }

@@ -1,3 +1,4 @@
+import { type Failure, invalidInput, type invalidRequest, isFailure } from "../../contract/errors.ts";
 import { PAGE_BYTES } from "../../contract/paging.ts";
 import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import { isOneOf } from "../../storage/pages.ts";
@@ -20,13 +21,6 @@ interface SentSpan {
 interface Span {
   readonly since: number;
   readonly until: number;
-}
-
-/** Why there are no figures: what is wrong with a parameter. */
-interface WrongSpan {
-  readonly refused: "wrong span";
-  readonly parameter: keyof SentSpan;
-  readonly message: string;
 }
 
 /** The sales or returns of one day or hour with the same seller, category and currency. */
@@ -69,10 +63,15 @@ function piecesBy(column: "confirmed_at" | "returned_at") {
  * A read: what a shop has sold, by default today. `now` is in Unix milliseconds. The lists of sellers and categories are
  * cut so that the response has at most so many bytes, which the days alone can exceed.
  */
-export function* readSales(shop: number, sent: SentSpan, now: number, bytes: number): Read<Sales | WrongSpan> {
+export function* readSales(
+  shop: number,
+  sent: SentSpan,
+  now: number,
+  bytes: number,
+): Read<Sales | Failure<typeof invalidRequest>> {
   const timeZone = sent.timeZone ?? (yield* timeZoneOf(shop));
   const span = spanOf(sent, timeZone, now);
-  if ("refused" in span) return span;
+  if (isFailure(span)) return span;
   const { since, until } = span;
   const sums = new SalesSums(timeZone, span);
   if (!(yield* sums.read(shop))) return wrong("since", "must be later: there are too many sales");
@@ -176,7 +175,7 @@ class SalesSums {
 }
 
 /** The span that a request means. */
-function spanOf({ since, until }: SentSpan, timeZone: string, now: number): Span | WrongSpan {
+function spanOf({ since, until }: SentSpan, timeZone: string, now: number) {
   const end = until === undefined ? (since === undefined ? endOfDay(timeZone, now) : now) : millisecondsOf(until);
   const start = since === undefined ? startOfDay(timeZone, until === undefined ? now : end - 1) : millisecondsOf(since);
   if (end < start)
@@ -188,8 +187,9 @@ function spanOf({ since, until }: SentSpan, timeZone: string, now: number): Span
   return { since: start, until: end };
 }
 
-function wrong(parameter: keyof SentSpan, message: string): WrongSpan {
-  return { refused: "wrong span", parameter, message };
+/** The failure for a wrong parameter. */
+function wrong(parameter: keyof SentSpan, message: string) {
+  return invalidInput([{ path: `/query/${parameter}`, message }]);
 }
 
 const tooManyCurrencies = wrong("since", "must be later: there are sales in too many currencies");

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Fault } from "../../contract/errors.ts";
 import type { EventFilter } from "../../contract/event-filter.ts";
 import { Int64 } from "../../contract/schemas.ts";
 import { isOneOf } from "../../storage/pages.ts";
@@ -6,11 +7,11 @@ import { cachedQuery, type SqlParameter } from "../../storage/statement.ts";
 import { all, type Change, type Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
-import { type TooMuchMetadata, unlessEmpty } from "../metadata/metadata.schemas.ts";
+import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched } from "../metadata/patched.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
-import { type NoCurrency, priceIn } from "../shops/prices.ts";
+import { priceIn } from "../shops/prices.ts";
 import { countStatus, markedSold } from "./pet-figures.ts";
 import { petUpdated } from "./pets.operations.ts";
 import type { NewPet, Pet, PetPatch } from "./pets.schemas.ts";
@@ -51,11 +52,11 @@ export function* ownersOf(shop: number, references: readonly string[]): Query<Pe
 export function completePet(
   { price, metadata, ...fields }: NewPet,
   currency: string | undefined,
-): Omit<Pet, "id"> | NoCurrency {
+): Omit<Pet, "id"> | Fault {
   const pet: Omit<Pet, "id"> = fields;
   if (price) {
     const complete = priceIn(currency, price);
-    if ("refused" in complete) return complete;
+    if ("message" in complete) return complete;
     pet.price = complete;
   }
   const pairs = unlessEmpty(metadata);
@@ -64,13 +65,9 @@ export function completePet(
 }
 
 /** The animal with the fields of the patch (RFC 7396). `currency` is that of a price which has none, as far as it is known. */
-export function patchedPet(
-  before: Pet,
-  patch: PetPatch,
-  currency: string | undefined,
-): Pet | NoCurrency | TooMuchMetadata {
+export function patchedPet(before: Pet, patch: PetPatch, currency: string | undefined): Pet | Fault {
   const price = patch.price ? priceIn(currency, patch.price, before.price) : patch.price;
-  if (price && "refused" in price) return price;
+  if (price && "message" in price) return price;
   return patched<Pet>(before, { ...before, ...patch, price: price === undefined ? before.price : price });
 }
 

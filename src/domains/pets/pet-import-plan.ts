@@ -1,4 +1,4 @@
-import { currencyFault } from "../shops/prices.ts";
+import type { Fault } from "../../contract/errors.ts";
 import { completePet, type DecidingOrder, patchedPet } from "./pet-change.ts";
 import { notACategory } from "./pets.operations.ts";
 import type { NewPet, Pet } from "./pets.schemas.ts";
@@ -7,14 +7,8 @@ import type { onExistingRules } from "./several-pets.operations.ts";
 /** An animal to add, with the id that it keeps if it has one. */
 export type ImportedPet = NewPet & { readonly id?: bigint };
 
-/** What is wrong with a field of an animal. */
-interface FieldFault {
-  readonly path: string;
-  readonly message: string;
-}
-
 /** Why one of several animals cannot be added: its place among them, the field, and what is wrong. */
-export interface PetFault extends FieldFault {
+export interface PetFault extends Fault {
   readonly index: number;
 }
 
@@ -49,7 +43,7 @@ export interface ImportState {
   lastId: bigint;
 }
 
-export const unknownCategory: FieldFault = { path: "/categoryId", message: notACategory };
+export const unknownCategory: Fault = { path: "/categoryId", message: notACategory };
 
 /** Decides what becomes of each of several animals, in this order: each sees what those before it have changed. */
 export function planImport(state: ImportState, pets: readonly ImportedPet[]) {
@@ -64,16 +58,15 @@ export function planImport(state: ImportState, pets: readonly ImportedPet[]) {
   return { planned, faults };
 }
 
-function planNew(state: ImportState, { id, ...given }: ImportedPet): Planned | FieldFault[] {
-  const faults: FieldFault[] = [];
+function planNew(state: ImportState, { id, ...given }: ImportedPet): Planned | Fault[] {
+  const faults: Fault[] = [];
   if (state.unknownCategories.has(given.categoryId)) faults.push(unknownCategory);
   if (id !== undefined && id <= state.lastId) {
     faults.push({ path: "/id", message: `${id} is not above ${state.lastId}, the last id that the shop has assigned` });
   } else if (id !== undefined) state.lastId = id;
   const pet = completePet(given, state.currency);
-  const isWithout = "refused" in pet;
-  if (isWithout) faults.push(currencyFault);
-  if (faults.length > 0 || isWithout) return faults;
+  if ("message" in pet) return [...faults, pet];
+  if (faults.length > 0) return faults;
   if (id === undefined) state.lastId++;
   const after = { id: state.lastId, ...pet };
   const draft: Draft = { after };
@@ -81,7 +74,7 @@ function planNew(state: ImportState, { id, ...given }: ImportedPet): Planned | F
   return { draft, outcome: "created" };
 }
 
-function planExisting(state: ImportState, draft: Draft, { id, ...given }: ImportedPet): Planned | FieldFault[] {
+function planExisting(state: ImportState, draft: Draft, { id, ...given }: ImportedPet): Planned | Fault[] {
   const { onExisting, currency, unknownCategories, orders } = state;
   const { after: current } = draft;
   if (onExisting === "refuse") {
@@ -92,9 +85,7 @@ function planExisting(state: ImportState, draft: Draft, { id, ...given }: Import
   }
   if (onExisting === "skip") return { draft, outcome: "skipped" };
   const after = patchedPet(current, given, currency);
-  if ("refused" in after) {
-    return [after.refused === "metadata" ? { path: "/metadata", message: after.problem } : currencyFault];
-  }
+  if ("message" in after) return [after];
   if (after.categoryId !== current.categoryId && unknownCategories.has(after.categoryId)) return [unknownCategory];
   const order = after.status === current.status ? undefined : orders.get(current.id);
   if (order) {

@@ -1,3 +1,4 @@
+import { type Failure, failure, invalidBody, versionMismatch } from "../../contract/errors.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { andCommit, withoutCommit } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -5,41 +6,30 @@ import { all, append, type Change, first, type Query } from "../../storage/trans
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import type { NewEvent } from "../events/new-event.ts";
 import { type Author, publishLast } from "../events/publish.ts";
-import type { TooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
-import { currencyFault, type NoCurrency } from "../shops/prices.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import { changePet, completePet, ownersOf, type PetChecks, patchedPet, petEvent } from "./pet-change.ts";
 import { animalTotals, countStatus, statusFigure } from "./pet-figures.ts";
-import { type ImportedPet, type PetFault, takenBy, unknownCategory } from "./pet-import-plan.ts";
+import { type ImportedPet, takenBy, unknownCategory } from "./pet-import-plan.ts";
 import { addPets, type ImportRules } from "./pet-imports.store.ts";
 import { PetPages } from "./pet-pages.store.ts";
-import { petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
+import {
+  invalidTransition,
+  petCreated,
+  petDeleted,
+  petHasOpenOrder,
+  petNotFound,
+  petUpdated,
+  referenceTaken,
+} from "./pets.operations.ts";
 import { type NewPet, type Pet, type PetPatch, type PetStatus, PetWithoutId } from "./pets.schemas.ts";
 import { byId, newPetRow, petFields, remove, setStatus, toPet } from "./pets.statements.ts";
 import { countInCategories } from "./pets-by-category.store.ts";
 import { type ShopFull, whyRefused } from "./pets-in-shop.store.ts";
 import { deletePets } from "./several-pets.store.ts";
 import { type RefusedTransition, refusalOf, type StatusCause } from "./transitions.ts";
-
-/** The animal's status cannot be changed manually because this order has sold it. */
-interface SoldByOrder {
-  readonly refused: "sold by order";
-  readonly order: bigint;
-}
-
-/** Why an animal cannot be added. */
-interface RefusedPet extends Omit<PetFault, "index"> {
-  readonly refused: "fault";
-}
-
-/** Another animal has the reference. */
-interface ReferenceTaken {
-  readonly refused: "reference taken";
-  readonly owner: bigint;
-}
 
 /** The dependencies of the animals' store. */
 export interface PetDependencies {
@@ -49,10 +39,6 @@ export interface PetDependencies {
     | ((shop: LockedShop, petId: bigint, pets: PetStore) => ReturnType<NonNullable<PetChecks["orderOf"]>>)
     | undefined;
   readonly clock?: Clock;
-}
-
-function refused(fault: Omit<PetFault, "index">): RefusedPet {
-  return { refused: "fault", ...fault };
 }
 
 const jsonOfNew = compileSerializer(PetWithoutId);
@@ -79,13 +65,13 @@ export class PetStore {
     this.#checks = { clock, categoryExists, orderOf };
   }
 
-  *get(shop: number, id: bigint): Query<Pet | undefined> {
+  *get(shop: number, id: bigint): Query<Pet | Failure<typeof petNotFound>> {
     const row = yield* first(byId, shop, id);
-    return row && toPet(row);
+    return row ? toPet(row) : notFound(id);
   }
 
   /** The last steps of a transaction: adds an animal. Undefined if the shop is full or its data was deleted. */
-  *add(author: Author, given: NewPet): Change<Pet | RefusedPet | undefined> {
+  *add(author: Author, given: NewPet) {
     const { shop } = author;
     const { categoryId, reference, price } = given;
     const { clock, categoryExists } = this.#checks;
@@ -94,13 +80,13 @@ export class PetStore {
     let currency: string | undefined;
     if (categoryExists || reference !== undefined || needsCurrency) {
       const locked = yield* lockShop(shop, now);
-      if (categoryExists && !(yield* categoryExists(locked, categoryId))) return refused(unknownCategory);
-      const [owner] = reference === undefined ? [] : yield* ownersOf(shop, [reference]);
-      if (owner) return refused({ path: "/reference", message: takenBy(owner) });
+      if (categoryExists && !(yield* categoryExists(locked, categoryId))) return invalidBody(unknownCategory);
+      const taken = yield* refusalOfReference(shop, reference);
+      if (taken) return taken;
       if (needsCurrency) currency = yield* currencyOf(shop);
     }
     const pet = completePet(given, currency);
-    if ("refused" in pet) return refused(currencyFault);
+    if ("message" in pet) return invalidBody(pet);
     const { status, metadata } = pet;
     const appending = append(newPetRow, {
       shop,
@@ -133,64 +119,45 @@ export class PetStore {
   }
 
   /** Changes the fields in the patch if the animal is in the expected state. Other fields stay. */
-  *update(
-    author: Author,
-    id: bigint,
-    patch: PetPatch,
-    isExpected: Expectation,
-  ): Change<
-    | Pet
-    | "not found"
-    | "not expected"
-    | "unknown category"
-    | NoCurrency
-    | "open order"
-    | ReferenceTaken
-    | SoldByOrder
-    | TooMuchMetadata
-  > {
+  *update(author: Author, id: bigint, patch: PetPatch, isExpected: Expectation) {
     const { shop } = author;
     const { clock, categoryExists, orderOf } = this.#checks;
     const locked = yield* lockShop(shop, clock.now());
     const order = patch.status && orderOf && (yield* orderOf(locked, id));
     const row = yield* first(byId, shop, id);
-    if (!row) return "not found";
+    if (!row) return notFound(id);
     const before = toPet(row);
-    if (!isExpected(before)) return "not expected";
+    if (!isExpected(before)) return versionMismatch("animal", id);
     const needsCurrency = patch.price && patch.price.currency === undefined;
     const after = patchedPet(before, patch, needsCurrency ? yield* currencyOf(shop) : undefined);
-    if ("refused" in after) return after;
+    if ("message" in after) return invalidBody(after);
     if (after === before) return before;
     const { categoryId, status, reference } = after;
     if (categoryId !== before.categoryId && categoryExists && !(yield* categoryExists(locked, categoryId))) {
-      return "unknown category";
+      return invalidBody(unknownCategory);
     }
     if (status !== before.status && order) {
-      return order.isOpen ? "open order" : { refused: "sold by order", order: order.id };
+      if (order.isOpen) return ordered(id, "its status changes with the order only");
+      const message = `The order ${order.id} sold the animal ${id}; its status changes when that order is returned.`;
+      return failure(invalidTransition, message);
     }
-    if (reference !== undefined && reference !== before.reference) {
-      const [owner] = yield* ownersOf(shop, [reference]);
-      if (owner) return { refused: "reference taken", owner: owner.id };
-    }
+    const taken = reference === before.reference ? undefined : yield* refusalOfReference(shop, reference);
+    if (taken) return taken;
     yield* publishLast(locked, author, [yield* changePet(locked, before, after)]);
     return after;
   }
 
   /** Deletes an animal if it is in the expected state and has no open order. Returns null if it was deleted. */
-  *delete(
-    author: Author,
-    id: bigint,
-    isExpected: Expectation,
-  ): Change<null | "not found" | "not expected" | "open order"> {
+  *delete(author: Author, id: bigint, isExpected: Expectation) {
     const { shop } = author;
     const { clock, orderOf } = this.#checks;
     const locked = yield* lockShop(shop, clock.now());
     const order = orderOf && (yield* orderOf(locked, id));
     const row = yield* first(byId, shop, id);
-    if (!row) return "not found";
+    if (!row) return notFound(id);
     const pet = toPet(row);
-    if (!isExpected(pet)) return "not expected";
-    if (order?.isOpen) return "open order";
+    if (!isExpected(pet)) return versionMismatch("animal", id);
+    if (order?.isOpen) return ordered(id, "it cannot be deleted");
     yield* all(remove, shop, id);
     yield* replaceMetadata(shop, "pet", id, pet.metadata, undefined);
     yield* countInCategories(locked, [[row.category_id, -1]]);
@@ -221,4 +188,18 @@ export class PetStore {
     const pet = { ...before, status: to };
     return { pet, event: petEvent(petUpdated, pet, before) };
   }
+}
+
+function notFound(id: bigint) {
+  return failure(petNotFound, `No animal has the id ${id}.`);
+}
+
+function ordered(id: bigint, consequence: string) {
+  return failure(petHasOpenOrder, `The animal ${id} has an open order: ${consequence}.`);
+}
+
+/** Part of a transaction: the failure if another animal has the reference. */
+function* refusalOfReference(shop: number, reference: string | undefined) {
+  const [owner] = reference === undefined ? [] : yield* ownersOf(shop, [reference]);
+  return owner && failure(referenceTaken, `The reference ${takenBy(owner)}.`);
 }

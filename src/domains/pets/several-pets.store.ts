@@ -1,3 +1,5 @@
+import { type Failure, failure, MAX_FAULTS } from "../../contract/errors.ts";
+import { count } from "../../contract/messages.ts";
 import { together } from "../../storage/combined-steps.ts";
 import { isOneOf } from "../../storage/pages.ts";
 import { cachedChange, type SqlParameter } from "../../storage/statement.ts";
@@ -12,13 +14,7 @@ import { readPets } from "./pet-pages.store.ts";
 import { petDeleted } from "./pets.operations.ts";
 import type { Pet } from "./pets.schemas.ts";
 import { countInCategories } from "./pets-by-category.store.ts";
-
-/** Some of several animals belong to orders, so none was deleted. */
-interface RefusedDeletion {
-  readonly refused: "ordered";
-  /** By the ids of these animals. */
-  readonly orders: ReadonlyMap<bigint, DecidingOrder>;
-}
+import { petsNotDeletable } from "./several-pets.operations.ts";
 
 /** All animals with these ids. */
 function* petsOf(shop: number, ids: bigint[]): Query<readonly Pet[]> {
@@ -45,7 +41,7 @@ export function* deletePets(
   { clock, orderOf }: PetChecks,
   author: Author,
   ids: bigint[],
-): Change<readonly bigint[] | RefusedDeletion> {
+): Change<bigint[] | Failure<typeof petsNotDeletable>> {
   const { shop } = author;
   const locked = yield* lockShop(shop, clock.now());
   let pets = yield* petsOf(shop, ids);
@@ -53,7 +49,7 @@ export function* deletePets(
   if (orderOf && held.length > 0) {
     const found = yield* together(held.map(({ id }) => orderOf(locked, id)));
     const orders = new Map(held.flatMap(({ id }, index) => (found[index] ? [[id, found[index]]] : [])));
-    if (orders.size > 0) return { refused: "ordered", orders };
+    if (orders.size > 0) return notDeletable(ids, orders);
     pets = yield* petsOf(shop, ids); // some orders may have expired
   }
   if (pets.length === 0) return [];
@@ -71,4 +67,14 @@ export function* deletePets(
   const events = pets.map((pet) => petEvent(petDeleted, pet));
   yield* publishLast(locked, author, events);
   return deleted;
+}
+
+function notDeletable(ids: readonly bigint[], orders: ReadonlyMap<bigint, DecidingOrder>) {
+  const details = ids.flatMap((id, place) => {
+    const order = orders.get(id);
+    const message = `${order?.isOpen ? "is reserved" : "was sold"} by the order ${order?.id}`;
+    return order ? [{ path: `/body/ids/${place}`, message }] : [];
+  });
+  const message = `${count(orders.size, "animal")} cannot be deleted, as an order reserves or has sold each.`;
+  return failure(petsNotDeletable, message, { details: details.slice(0, MAX_FAULTS) });
 }

@@ -1,6 +1,7 @@
 // The changes of status that the table allows for each cause, and their effects on the store.
 import { expect, test } from "bun:test";
 import { newTestStore } from "../../../test/harness/test-store.ts";
+import { isFailure } from "../../contract/errors.ts";
 import { operator } from "../events/publish.ts";
 import { createShops, lockShop, shopOf } from "../shops/shops.store.ts";
 import { petUpdated } from "./pets.operations.ts";
@@ -33,7 +34,7 @@ test("a change of status follows the table, and returns its event", async () => 
     for (const from of statuses) {
       for (const to of statuses) {
         const pet = await storage.write(() => pets.add(operator(shop), { name: "Rex", categoryId: 1n, status: from }));
-        if (!pet || "refused" in pet) throw new Error("The animal was not added.");
+        if (!pet || isFailure(pet)) throw new Error("The animal was not added.");
         const outcome = await change(pet.id, to, cause);
         const allowed = transitions.filter((one) => one.from === from && one.causes.includes(cause));
         const isAllowed = allowed.some((one) => one.to === to);
@@ -42,7 +43,7 @@ test("a change of status follows the table, and returns its event", async () => 
           ? { pet: { ...pet, status: to }, event: expect.objectContaining(event) }
           : { refused: "transition" as const, from };
         expect([cause, from, to, outcome]).toEqual([cause, from, to, expected]);
-        expect((await storage.read(pets.get(shop, pet.id)))?.status).toBe(isAllowed ? to : from);
+        expect(await storage.read(pets.get(shop, pet.id))).toMatchObject({ status: isAllowed ? to : from });
       }
     }
   }

@@ -1,13 +1,8 @@
-import { invalidInput } from "../../contract/errors.ts";
+import type { Fault } from "../../contract/errors.ts";
 import type { StoredField } from "../../storage/row-mapping.ts";
 import type { Query } from "../../storage/transaction.ts";
 import type { NewPrice, Price } from "./price.schemas.ts";
 import { currencyOf } from "./shop-settings.store.ts";
-
-/** A price without a currency, in a shop without one. */
-export interface NoCurrency {
-  readonly refused: "no currency";
-}
 
 interface PriceColumns {
   readonly amount: bigint | null;
@@ -24,24 +19,19 @@ export const priceField: StoredField<Price | undefined, PriceColumns> = {
  * Part of a transaction: the price that a client has sent. If that has no currency, it gets that of the price that it
  * replaces, otherwise that of the shop.
  */
-export function* completePrice(shop: number, sent: NewPrice, replaced?: Price): Query<Price | NoCurrency> {
+export function* completePrice(shop: number, sent: NewPrice, replaced?: Price): Query<Price | Fault> {
   const known = sent.currency ?? replaced?.currency;
   return priceIn(known ?? (yield* currencyOf(shop)), sent, replaced);
 }
 
 /** The same with the currency of the shop, if it has one. */
-export function priceIn(own: string | undefined, sent: NewPrice, replaced?: Price): Price | NoCurrency {
+export function priceIn(own: string | undefined, sent: NewPrice, replaced?: Price): Price | Fault {
   const code = sent.currency ?? replaced?.currency ?? own;
-  return code === undefined ? { refused: "no currency" } : { amount: sent.amount, currency: code };
+  return code === undefined ? currencyFault : { amount: sent.amount, currency: code };
 }
 
 /** What is wrong with a price without a currency, in a shop without one. */
-export const currencyFault = {
+export const currencyFault: Fault = {
   path: "/price/currency",
   message: "is required, because the shop has no currency: send one, such as EUR, or set that of the shop (updateShop)",
 };
-
-/** The failure of a request whose body has such a price. */
-export function noCurrency() {
-  return invalidInput([{ ...currencyFault, path: `/body${currencyFault.path}` }]);
-}

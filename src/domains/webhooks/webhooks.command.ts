@@ -1,3 +1,4 @@
+import { isFailure } from "../../contract/errors.ts";
 import { all } from "../../storage/transaction.ts";
 import { type Command, CommandFailed, withStore } from "../../terminal/command.ts";
 import { iso, table } from "../../terminal/output.ts";
@@ -6,6 +7,7 @@ import { operator } from "../events/publish.ts";
 import { requireAccount } from "../shops/shop-options.ts";
 import { allEndpoints, type OwnedEndpointRow } from "./endpoints/endpoints.statements.ts";
 import { EndpointStore, type StoredEndpoint, toEndpoint } from "./endpoints/endpoints.store.ts";
+import { endpointNotFound } from "./shared.operations.ts";
 
 const headings = ["ID", "ACCOUNT", "MODE", "STATE", "URL", "EXPIRES", "FAILING SINCE", "LAST FAILURE"];
 
@@ -49,8 +51,10 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
         const changed = await storage.write(() =>
           endpoints.change(owner, operator(Number(row.shop)), id, { paused: verb === "pause" }),
         );
-        if (changed === "expired") throw new CommandFailed("webhook_endpoint_expired", expiredEndpoint);
-        if (changed === "not found") throw noSuchEndpoint(id);
+        if (isFailure(changed)) {
+          if (changed.error === endpointNotFound) throw noSuchEndpoint(id);
+          throw new CommandFailed("webhook_endpoint_expired", expiredEndpoint);
+        }
         return { json: shown(row, changed), text: `The webhook endpoint ${id} is ${changed.state}.` };
       }),
   };

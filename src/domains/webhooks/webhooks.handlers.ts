@@ -1,8 +1,7 @@
-import { type Failure, failure, invalidInput, lifetimeExceedsKey } from "../../contract/errors.ts";
-import { type Handlers, successOr } from "../../contract/handler.ts";
+import { type Failure, failure, invalidInput, isFailure, lifetimeExceedsKey } from "../../contract/errors.ts";
+import { type Handlers, responseWith } from "../../contract/handler.ts";
 import type { EventType } from "../../contract/operation.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import { expired } from "../events/events.operations.ts";
 import { authorOf } from "../events/publish.ts";
 import { deliveryOperations } from "./deliveries/deliveries.operations.ts";
 import { deliveryOf, deliveryPage } from "./deliveries/deliveries.store.ts";
@@ -14,17 +13,8 @@ import { currentKeys } from "./secrets/endpoint-secrets.ts";
 import type { SecretKeys } from "./secrets/secret-keys.ts";
 import { shownPublicKey, shownSecret } from "./secrets/signatures.ts";
 import type { AddressPolicy } from "./sending/addresses.ts";
-import {
-  deliveryNotFound,
-  endpointNotFound,
-  MAX_REDELIVERIES,
-  refusalErrors,
-  tooManyEndpoints,
-  tooManyRedeliveries,
-  tooManySecrets,
-  webhooksUnavailable,
-} from "./shared.operations.ts";
-import { type Endpoint, MAX_ENDPOINTS, MAX_SECRETS, refusals, sendFailures } from "./webhooks.schemas.ts";
+import { refusalErrors, webhooksUnavailable } from "./shared.operations.ts";
+import { type Endpoint, refusals, sendFailures } from "./webhooks.schemas.ts";
 
 /** The operations on webhooks, for these types of events. */
 export function webhookOperations(types: readonly EventType[]) {
@@ -75,12 +65,12 @@ function servingHandlers({ endpoints, policy, secretKeys, now }: WebhookParts): 
       const refused = urlFailure(body.url);
       if (refused) return refused;
       const endpoint = yield* endpoints.add(caller, authorOf(caller, requestId), body);
-      return endpoint === "too many" ? tooMany : { body: withSecret(endpoint) };
+      return isFailure(endpoint) ? endpoint : { body: withSecret(endpoint) };
     },
 
     *getWebhookEndpoint({ caller, params: { endpointId } }) {
       const found = yield* endpoints.get(caller, endpointId);
-      return found ? { body: shown(found) } : notFound;
+      return isFailure(found) ? found : { body: shown(found) };
     },
 
     *updateWebhookEndpoint({ caller, requestId, params: { endpointId }, body }) {
@@ -88,48 +78,37 @@ function servingHandlers({ endpoints, policy, secretKeys, now }: WebhookParts): 
       if (refused) return refused;
       if (body.expiresAt === null && Number.isFinite(caller.expiresAt)) return outlives;
       const endpoint = yield* endpoints.change(caller, authorOf(caller, requestId), endpointId, body);
-      if (endpoint === "expired") return mustBeConfirmed;
-      return endpoint === "not found" ? notFound : { body: shown(endpoint) };
+      return isFailure(endpoint) ? endpoint : { body: shown(endpoint) };
     },
 
     *deleteWebhookEndpoint({ caller, requestId, params: { endpointId } }) {
-      return (yield* endpoints.delete(caller, authorOf(caller, requestId), endpointId)) === "not found"
-        ? notFound
-        : { body: null };
+      return responseWith(yield* endpoints.delete(caller, authorOf(caller, requestId), endpointId));
     },
 
     *rotateWebhookSecret({ caller, requestId, params: { endpointId } }) {
       const endpoint = yield* endpoints.rotate(caller, authorOf(caller, requestId), endpointId);
-      if (endpoint === "too many") return tooManyValid;
-      return endpoint === "not found" ? notFound : { body: withSecret(endpoint) };
+      return isFailure(endpoint) ? endpoint : { body: withSecret(endpoint) };
     },
 
     *testWebhookEndpoint({ caller, params: { endpointId } }) {
-      const outcome = yield* addTest(caller, endpointId, now());
-      return outcome === "added" ? { body: null } : outcome === "not found" ? notFound : tooManyWaiting;
+      return responseWith(yield* addTest(caller, endpointId, now()));
     },
 
     *redeliverWebhooks({ caller, params: { endpointId }, body }) {
       const { from, to, deliveryId } = body;
       if (deliveryId !== undefined && (from ?? to) !== undefined) return eitherOr;
-      return successOr(yield* addRedelivery(caller, endpointId, body, now()), {
-        "not found": () => notFound,
-        "no delivery": () => failure(deliveryNotFound, `The endpoint has no delivery ${deliveryId} of an event.`),
-        "no range": () => (from === undefined ? noEvents : emptyRange),
-        "too many": () => tooManyWaiting,
-        expired,
-      });
+      return responseWith(yield* addRedelivery(caller, endpointId, body, now()));
     },
 
     *listWebhookDeliveries({ caller, params: { endpointId }, query: { limit, outcome }, after }) {
-      if (!(yield* endpoints.get(caller, endpointId))) return notFound;
+      const endpoint = yield* endpoints.get(caller, endpointId);
+      if (isFailure(endpoint)) return endpoint;
       return yield* deliveryPage(caller.shop, endpointId, after, limit, outcome);
     },
 
     *getWebhookDelivery({ caller, params: { endpointId, deliveryId } }) {
-      if (!(yield* endpoints.get(caller, endpointId))) return notFound;
-      const found = yield* deliveryOf(caller.shop, endpointId, deliveryId);
-      return found ? { body: found } : failure(deliveryNotFound, `The endpoint has no delivery ${deliveryId}.`);
+      const endpoint = yield* endpoints.get(caller, endpointId);
+      return responseWith(isFailure(endpoint) ? endpoint : yield* deliveryOf(caller.shop, endpointId, deliveryId));
     },
   };
 }
@@ -138,29 +117,8 @@ function* refuse(): Generator<never, Failure<typeof webhooksUnavailable>> {
   return failure(webhooksUnavailable, "The service has no key from which webhook secrets are derived.");
 }
 
-const tooManyValid = failure(
-  tooManySecrets,
-  `${MAX_SECRETS} secrets of the endpoint are valid. Use the newest. You can replace it when an older one ends, within 24 hours.`,
-);
-const notFound = failure(endpointNotFound, "No webhook endpoint of the shop has this id.");
-const tooMany = failure(
-  tooManyEndpoints,
-  `The shop has ${MAX_ENDPOINTS} webhook endpoints. Delete one that is not needed.`,
-);
-
 const outlives = failure(lifetimeExceedsKey, "The calling key expires, so it cannot let an endpoint outlive it.");
-const mustBeConfirmed = invalidInput([
-  { path: "/body/paused", message: "needs `expiresAt: null` too, because the endpoint has expired" },
-]);
-
-const tooManyWaiting = failure(
-  tooManyRedeliveries,
-  `${MAX_REDELIVERIES} redeliveries or tests of the endpoint are not finished yet. Try again later.`,
-);
-
 const eitherOr = invalidInput([{ path: "/body/deliveryId", message: "cannot be sent with from or to" }]);
-const noEvents = invalidInput([{ path: "/body", message: "names no stored event" }]);
-const emptyRange = invalidInput([{ path: "/body/from", message: "is after `to`, or after the newest event" }]);
 
 function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {
   const { id, url, types, description, state, secrets, createdAt, health, expiresAt, position } = endpoint;

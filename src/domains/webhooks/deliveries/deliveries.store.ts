@@ -1,3 +1,4 @@
+import { failure } from "../../../contract/errors.ts";
 import { INT64_MAX, timestampOf } from "../../../contract/schemas.ts";
 import { together } from "../../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../../storage/pages.ts";
@@ -7,6 +8,7 @@ import { DELETE_BATCH_SIZE, integer, oneOf, optional, type RowOf, table, text } 
 import { all, first, type Query } from "../../../storage/transaction.ts";
 import { DAY_MS } from "../../../timing/clock.ts";
 import type { KeyInShop } from "../endpoints/endpoints.statements.ts";
+import { deliveryNotFound } from "../shared.operations.ts";
 import {
   type Delivery,
   type DeliveryOutcome,
@@ -82,9 +84,9 @@ const old = acrossShops<[at: number, limit: number], OldRow>(
 const remove = change<[...KeyInShop, id: bigint]>(`DELETE FROM webhook_deliveries WHERE ${ofEndpoint} AND id = $3`);
 
 /** One delivery, as clients read it. */
-export function* deliveryOf(shop: number, endpointId: string, id: bigint): Query<Delivery | undefined> {
+export function* deliveryOf(shop: number, endpointId: string, id: bigint) {
   const row = yield* first(deliveryById, shop, endpointId, id);
-  return row && toDelivery(row);
+  return row ? toDelivery(row) : failure(deliveryNotFound, `The endpoint has no delivery ${id}.`);
 }
 
 /** Up to `limit` deliveries with an id below `after` (from the newest on, if it is absent), the newest first. */
@@ -103,7 +105,7 @@ export function* deliveryPage(
 }
 
 function toDelivery(row: DeliveryRow): Delivery {
-  const { id, kind, outcome, failure, status, response } = row;
+  const { id, kind, outcome, failure: reason, status, response } = row;
   return {
     id,
     kind,
@@ -114,7 +116,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     at: timestampOf(row.at),
     durationMs: Number(row.duration),
     outcome,
-    ...(failure && { failure, message: sendFailures[failure] }),
+    ...(reason && { failure: reason, message: sendFailures[reason] }),
     ...(status !== null && { status: Number(status) }),
     ...(response !== null && { response }),
   };

@@ -1,3 +1,4 @@
+import { isFailure } from "../../../contract/errors.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { turns } from "../../../timing/turns.ts";
@@ -155,7 +156,7 @@ export class Courier {
     for (const [index, { event_id: eventId, kind, attempt: number }] of rows.entries()) {
       const event = events[index];
       const one = { kind, eventId, attempt: Number(number), cursor: undefined };
-      if (typeof event === "object" && "type" in event) this.#plan.add({ ...one, event });
+      if (event && !isFailure(event)) this.#plan.add({ ...one, event });
       else this.#ended.push({ ...one, type: "", isProbe: false, sent: undefined, next: undefined }); // it was deleted
     }
   }

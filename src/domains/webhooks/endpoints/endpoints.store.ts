@@ -1,4 +1,5 @@
 import type { Caller, ShopName } from "../../../contract/caller.ts";
+import { failure, invalidBody } from "../../../contract/errors.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
@@ -9,6 +10,7 @@ import { lockShop } from "../../shops/shops.store.ts";
 import { currentKeys, firstVersion, newEndpointId, rotated, type SecretVersion } from "../secrets/endpoint-secrets.ts";
 import type { SecretKeys } from "../secrets/secret-keys.ts";
 import { shownPublicKey } from "../secrets/signatures.ts";
+import { endpointNotFound, tooManyEndpoints, tooManySecrets } from "../shared.operations.ts";
 import {
   ALL_TYPES,
   type EndpointPatch,
@@ -65,9 +67,9 @@ export class EndpointStore {
     return (yield* all(sql.endpointsOfShop, accountId, mode)).map(toEndpoint);
   }
 
-  *get({ accountId, mode }: ShopName, id: string): Query<StoredEndpoint | undefined> {
+  *get({ accountId, mode }: ShopName, id: string) {
     const row = yield* first(sql.endpointById, accountId, mode, id);
-    return row && toEndpoint(row);
+    return row ? toEndpoint(row) : noSuchEndpoint;
   }
 
   /** Part of a transaction: adds an endpoint that gets all later events, unless there are too many endpoints. */
@@ -75,10 +77,10 @@ export class EndpointStore {
     { accountId, mode, expiresAt: keyEnd }: Owner,
     author: Author,
     { url, types = [ALL_TYPES], description = "" }: NewEndpoint,
-  ): Change<StoredEndpoint | "too many"> {
+  ) {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
-    if ((yield* all(sql.endpointsOfShop, accountId, mode)).length >= MAX_ENDPOINTS) return "too many";
+    if ((yield* all(sql.endpointsOfShop, accountId, mode)).length >= MAX_ENDPOINTS) return tooMany;
     const id = newEndpointId();
     const stored = [url, types.join(","), description, JSON.stringify(firstVersion(this.#newSecretKeys))] as const;
     const position = locked.lastEventId + 1n; // after its own event
@@ -98,15 +100,15 @@ export class EndpointStore {
     author: Author,
     id: string,
     { paused, expiresAt, ...fields }: EndpointPatch,
-  ): Change<StoredEndpoint | "not found" | "expired"> {
+  ) {
     const { shop } = author;
     const now = this.#clock.now();
     const { locked, before } = yield* this.#lock({ accountId, mode }, shop, id, now);
-    if (!before) return "not found";
+    if (!before) return noSuchEndpoint;
     const state = paused === undefined ? before.state : paused ? "paused" : "enabled";
     const isMoved = fields.url !== undefined && fields.url !== before.url;
     const end = isMoved || expiresAt === null ? endOf(keyEnd) : before.expiresAt;
-    if (paused !== undefined && end !== null && end <= now) return "expired";
+    if (paused !== undefined && end !== null && end <= now) return mustBeConfirmed;
     const changed = { ...before, ...fields, state, expiresAt: end };
     const updated = event(endpointUpdated, this.#recorded(changed), this.#recorded(before));
     if (updated.previous === "{}") return before; // nothing changes
@@ -127,12 +129,12 @@ export class EndpointStore {
   }
 
   /** Part of a transaction: replaces the secret of an endpoint, unless too many are valid. */
-  *rotate(owner: ShopName, author: Author, id: string): Change<StoredEndpoint | "not found" | "too many"> {
+  *rotate(owner: ShopName, author: Author, id: string) {
     const now = this.#clock.now();
     const { locked, before } = yield* this.#lock(owner, author.shop, id, now);
-    if (!before) return "not found";
+    if (!before) return noSuchEndpoint;
     const secrets = rotated(before.secrets, this.#newSecretKeys, now);
-    if (secrets.length > MAX_SECRETS) return "too many";
+    if (secrets.length > MAX_SECRETS) return tooManyValid;
     const after = { ...before, secrets };
     yield* all(sql.setSecrets, JSON.stringify(secrets), owner.accountId, owner.mode, id);
     yield* publishLast(locked, author, [event(endpointUpdated, this.#recorded(after), this.#recorded(before))]);
@@ -140,15 +142,15 @@ export class EndpointStore {
   }
 
   /** Part of a transaction: deletes an endpoint and everything stored about its deliveries. */
-  *delete(owner: ShopName, author: Author, id: string): Change<"deleted" | "not found"> {
+  *delete(owner: ShopName, author: Author, id: string) {
     const { locked, before } = yield* this.#lock(owner, author.shop, id);
-    if (!before) return "not found";
+    if (!before) return noSuchEndpoint;
     // First: a save locks this row, and then adds rows to the others.
     yield* all(sql.deleteEndpoint, owner.accountId, owner.mode, id);
     for (const statement of [sql.deleteAttempts, sql.deleteRedeliveries, sql.deleteDeliveries])
       yield* all(statement, locked.shop, id);
     yield* publishLast(locked, author, [event(endpointDeleted, this.#recorded(before))]);
-    return "deleted";
+    return null;
   }
 
   /** The beginning of a change: locks the shop, and reads the endpoint, if there is one. */
@@ -215,3 +217,20 @@ export function healthOf({ health, failing_since, waits_until }: StoredHealth): 
 export function storedHealth({ hours, failures, probes, lastFailure }: Health): string {
   return JSON.stringify({ hours, failures, probes, lastFailure });
 }
+
+export const noSuchEndpoint = failure(endpointNotFound, "No webhook endpoint of the shop has this id.");
+
+const tooMany = failure(
+  tooManyEndpoints,
+  `The shop has ${MAX_ENDPOINTS} webhook endpoints. Delete one that is not needed.`,
+);
+
+const tooManyValid = failure(
+  tooManySecrets,
+  `${MAX_SECRETS} secrets of the endpoint are valid. Use the newest. You can replace it when an older one ends, within 24 hours.`,
+);
+
+const mustBeConfirmed = invalidBody({
+  path: "/paused",
+  message: "needs `expiresAt: null` too, because the endpoint has expired",
+});
