@@ -85,9 +85,7 @@ export function cachedChange(sql: string): ChangeStatement {
 }
 
 function fromCache(statement: Statement): Statement {
-  const known = cached.get(statement.sql);
-  if (!known) cached.set(statement.sql, statement);
-  return known ?? statement;
+  return cached.getOrInsert(statement.sql, statement);
 }
 
 /**

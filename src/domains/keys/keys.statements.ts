@@ -132,7 +132,7 @@ export function toApiKey(row: KeyRow): ApiKey {
     mode: row.mode,
     name: row.name,
     hint: row.hint,
-    scopes: row.scopes.split(",").filter(Boolean) as Scope[], // a key may have none
+    scopes: scopesOf(row.scopes),
     limitPerMinute: toNumber(row.limit_per_minute),
     createdAt: Number(row.created_at),
     plannedEnd: toNumber(row.planned_end),
@@ -172,13 +172,14 @@ export function toCaller(digest: string, row: CallerRow, now: number): Caller | 
   };
 }
 
+/** A key may have none. */
+function scopesOf(list: string): Scope[] {
+  return list.split(",").filter(Boolean) as Scope[];
+}
+
 /** There are few combinations of scopes. Keys share their sets. */
 const scopeSets = new Map<string, ReadonlySet<Scope>>();
 
 function scopeSet(list: string): ReadonlySet<Scope> {
-  const known = scopeSets.get(list);
-  if (known) return known;
-  const made = new Set(list.split(",").filter(Boolean) as Scope[]);
-  scopeSets.set(list, made);
-  return made;
+  return scopeSets.getOrInsertComputed(list, () => new Set(scopesOf(list)));
 }

@@ -111,10 +111,7 @@ export class AppendQueue {
   }
 
   #postpone(waiting: WaitingAppend): void {
-    const { shop } = waiting.step;
-    const others = this.#postponed.get(shop);
-    if (others) others.push(waiting);
-    else this.#postponed.set(shop, [waiting]);
+    this.#postponed.getOrInsertComputed(waiting.step.shop, () => []).push(waiting);
   }
 
   /** After a silent server, the transactions that wait fail immediately instead of waiting again. None was sent. */

@@ -14,8 +14,7 @@ const statements = new Map<Append, ChangeStatement>();
 export function appendStatement(steps: readonly AppendStep[]): [ChangeStatement, SqlParameter[]] {
   const [{ append }] = steps as [AppendStep];
   const counted = countParameters(steps);
-  let statement = statements.get(append);
-  if (!statement) statements.set(append, (statement = appendAll(append, `$${counted.length + 1}`)));
+  const statement = statements.getOrInsertComputed(append, () => appendAll(append, `$${counted.length + 1}`));
   return [
     statement,
     [...counted, jsonWithIntegersAsText(steps.map(({ row, logged, countedBy }) => [row, logged, countedBy]))],

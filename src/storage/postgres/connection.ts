@@ -186,14 +186,10 @@ export class Connection {
   }
 
   #template(statement: Command): TemplateStringsArray {
-    let template = this.#templates.get(statement);
-    if (!template) {
-      template = Object.defineProperty([statement.sql], "raw", {
-        value: [statement.sql],
-      }) as unknown as TemplateStringsArray;
-      this.#templates.set(statement, template);
-    }
-    return template;
+    return this.#templates.getOrInsertComputed(
+      statement,
+      ({ sql }) => Object.defineProperty([sql], "raw", { value: [sql] }) as unknown as TemplateStringsArray,
+    );
   }
 }
 

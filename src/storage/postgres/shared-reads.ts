@@ -72,9 +72,7 @@ export class SharedReads {
   }
 
   #togetherFor(statement: QueryStatement, types: readonly string[]): QueryStatement {
-    let together = this.#together.get(statement);
-    if (!together) this.#together.set(statement, (together = readTogether(statement, types)));
-    return together;
+    return this.#together.getOrInsertComputed(statement, () => readTogether(statement, types));
   }
 }
 

@@ -187,9 +187,8 @@ export class Transactions {
         clearTimeout(late);
         resolve(slot);
       };
-      const takes = this.#waiting.get(owner) ?? [];
+      const takes = this.#waiting.getOrInsertComputed(owner, () => []);
       takes.push(take);
-      this.#waiting.set(owner, takes);
     });
   }
 
