@@ -103,22 +103,31 @@ export function readPets(
   { status, categoryId, ids, name, sort }: FiltersById,
 ): Query<Page<Pet>> {
   const page = { table: "pets", columns: listed, attached, shop, after, limit, sort };
-  const ofStatus: Condition[] = status === undefined ? [] : [(bind) => `status = ${bind(status)}`];
-  const ofCategory: Condition[] = categoryId === undefined ? [] : [(bind) => `category_id = ${bind(categoryId)}`];
-  const ofName: Condition[] = name === undefined ? [] : [hasInName(name)];
+  const scanned = conditionsOf({ status, categoryId, name });
   // A list of ids needs no scan.
-  if (ids) return readPage({ ...page, bounds: [isOneOf(ids), ...ofStatus, ...ofCategory, ...ofName] }, toPet);
+  if (ids) return readPage({ ...page, bounds: [isOneOf(ids), ...scanned] }, toPet);
   // Without `lead`: names are stored in the order of ids, and the index by status would read them in another one.
   const scannedColumns = ["name", "category_id", "status", "name_folded"];
-  if (name !== undefined)
-    return readPage({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], scannedColumns }, toPet);
+  if (name !== undefined) return readPage({ ...page, scanned, scannedColumns }, toPet);
   // There is no index by category: see docs/decisions.md. The index by status has no names.
   const lead = status === undefined ? undefined : { column: "status", values: [status] };
+  const ofCategory = conditionsOf({ categoryId });
   return readPage({ ...page, lead, scanned: ofCategory, scannedColumns: ["category_id", "status"] }, toPet);
 }
 
+type Conditions = { readonly [F in "status" | "categoryId" | "name"]?: ListFilters[F] | undefined };
+
+/** The conditions on an animal itself, of which the name must contain a text. */
+export function conditionsOf({ status, categoryId, name }: Conditions) {
+  const conditions: Condition[] = [];
+  if (status !== undefined) conditions.push((bind) => `status = ${bind(status)}`);
+  if (categoryId !== undefined) conditions.push((bind) => `category_id = ${bind(categoryId)}`);
+  if (name !== undefined) conditions.push(hasInName(name));
+  return conditions;
+}
+
 /** True if the name contains the text. Letter case does not matter. */
-export function hasInName(text: string): Condition {
+function hasInName(text: string): Condition {
   const searched = "coalesce(name_folded, lower(name))";
   // The only search without wildcards that all engines support.
   return (bind) => `replace(${searched}, ${bind(folded(text))}, '') <> ${searched}`;

@@ -4,7 +4,7 @@ import { type Condition, type Page, pageOf, readPage } from "../../storage/pages
 import { prefixBounds } from "../../storage/prefix.ts";
 import { pageRead, type SqlFor } from "../../storage/statement.ts";
 import { all, first, type Query } from "../../storage/transaction.ts";
-import { attached, hasInName } from "./pet-pages.store.ts";
+import { attached, conditionsOf } from "./pet-pages.store.ts";
 import { type ListFilters, MAX_SEARCH } from "./pets.operations.ts";
 import type { Pet } from "./pets.schemas.ts";
 import { byId, byReference, columns, listed, type PetRow, toPet } from "./pets.statements.ts";
@@ -31,12 +31,13 @@ type PageByName = [
 ];
 
 // Those of a list without other filters, which requests of one turn share on PostgreSQL.
-const pageAfter: SqlFor = (value) => `SELECT ${columns}, name_start, CAST(0 AS BIGINT) AS is_hit FROM pets
-   WHERE shop = ${value(1)} AND (name_start, id) > (${value(2)}, ${value(3)}) AND name_start <= ${value(4)} AND id <> ${value(5)} AND (reference IS NULL OR reference <> ${value(6)})
-   ORDER BY name_start, id LIMIT ${value(7)}`;
-const pageBefore: SqlFor = (value) => `SELECT ${columns}, name_start, CAST(0 AS BIGINT) AS is_hit FROM pets
-   WHERE shop = ${value(1)} AND (name_start, id) < (${value(2)}, ${value(3)}) AND name_start >= ${value(4)} AND id <> ${value(5)} AND (reference IS NULL OR reference <> ${value(6)})
-   ORDER BY name_start DESC, id DESC LIMIT ${value(7)}`;
+const pageIn = (beyond: ">" | "<", direction: "" | " DESC"): SqlFor => {
+  return (value) => `SELECT ${columns}, name_start, CAST(0 AS BIGINT) AS is_hit FROM pets
+   WHERE shop = ${value(1)} AND (name_start, id) ${beyond} (${value(2)}, ${value(3)})
+     AND ${value(4)} ${beyond}= name_start AND id <> ${value(5)} AND (reference IS NULL OR reference <> ${value(6)})
+   ORDER BY name_start${direction}, id${direction} LIMIT ${value(7)}`;
+};
+const [pageAfter, pageBefore] = [pageIn(">", ""), pageIn("<", " DESC")];
 // With the exact hits of the search first, which saves the requests to the server for them.
 const withHits = (others: SqlFor) =>
   pageRead<PageByName, FoundRow>(
@@ -139,7 +140,7 @@ function* readFiltered(
   filters: ListFilters,
 ): Query<Found> {
   const hits = yield* exactHits(shop, filters);
-  const { status, categoryId, name } = filters;
+  const { categoryId, name } = filters;
   const { bound, isDescending, ...beginning } = ends(filters);
   const { start, id } = position ?? beginning;
   const bounds: Condition[] = [
@@ -149,11 +150,6 @@ function* readFiltered(
         (bind) =>
           `id <> ${bind(hit.id)}`,
     ),
-  ];
-  const scanned: Condition[] = [
-    ...(status === undefined ? [] : ([(bind) => `status = ${bind(status)}`] satisfies Condition[])),
-    ...(categoryId === undefined ? [] : ([(bind) => `category_id = ${bind(categoryId)}`] satisfies Condition[])),
-    ...(name === undefined ? [] : [hasInName(name)]),
   ];
   const others = [
     ...(categoryId === undefined ? [] : ["category_id"]),
@@ -171,7 +167,7 @@ function* readFiltered(
       by: "name_start",
       afterBy: start,
       bounds,
-      scanned,
+      scanned: conditionsOf(filters),
       scannedColumns: ["name_start", "status", ...others],
       ...(others.length > 0 && { scanLimit: SCATTERED_SCAN }),
     },
