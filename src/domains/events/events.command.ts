@@ -56,9 +56,11 @@ async function newestOf(storage: Storage, shop: number, most: number, filters: E
   const found: Event[] = [];
   let position: bigint | undefined;
   do {
-    const { items, next } = await storage.read(eventLog.before(shop, position, most - found.length, filters));
-    found.push(...items);
-    position = next;
+    const left = most - found.length;
+    const page = await storage.read(eventLog.between(shop, undefined, position, left, filters, "-id"));
+    if ("refused" in page) break;
+    found.push(...page.items);
+    position = page.next;
   } while (position !== undefined && found.length < most); // a page may have fewer events, although more follow
   return found.toReversed();
 }

@@ -69,18 +69,8 @@ export const eventLog = {
   },
 
   /**
-   * Up to `limit` events, the newest first: before `beforeId` or, if it is absent, from the newest one on. `next` is as in
-   * `after`.
-   */
-  *before(shop: number, beforeId: bigint | undefined, limit: number, filters: EventFilters = {}): Read<Page<Event>> {
-    const stored = yield* eventLog.storedRange(shop);
-    const ids = { from: stored.first, to: idBefore(beforeId, stored.last) };
-    return yield* readEvents(shop, ids, limit, filters, "-id");
-  },
-
-  /**
-   * Like `after` or, with `-id`, like `before`, but only events after `afterId`, which must exist or have existed; without
-   * it, from the first stored event on.
+   * Like `after` or, with `-id`, the newest first: before `beforeId` or, if it is absent, from the newest one on. Only
+   * events after `afterId`, which must exist or have existed; without it, from the first stored event on.
    */
   *between(
     shop: number,
