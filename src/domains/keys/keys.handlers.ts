@@ -6,6 +6,7 @@ import { timestampOf } from "../../contract/schemas.ts";
 import { emptyPage } from "../../storage/pages.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { authorOf } from "../events/publish.ts";
+import { lockShopOf } from "../shops/shops.store.ts";
 import type { KeyAuthenticator } from "./authenticator.ts";
 import {
   keyEnded,
@@ -35,7 +36,7 @@ export function keyHandlers(
   /** The first step of a transaction: locks a key of the caller's account that the caller can see. */
   function* lockVisibleKey(keyId: string, { accountId, mode }: Caller) {
     if (mode === "live") return yield* store.lockAndFind(accountId, keyId, clock.now());
-    const locked = yield* store.lock(accountId, mode, clock.now());
+    const locked = yield* lockShopOf(accountId, mode, clock.now());
     const key = yield* store.find(keyId);
     return key?.accountId === accountId && key.mode === "test" ? { key, locked } : undefined;
   }
@@ -46,7 +47,7 @@ export function keyHandlers(
    * of a request later than its headers.
    */
   function* callingKey({ accountId, mode, keyId }: Caller, lockedMode: Mode | undefined) {
-    if (mode !== lockedMode) yield* store.lock(accountId, mode, clock.now());
+    if (mode !== lockedMode) yield* lockShopOf(accountId, mode, clock.now());
     const key = yield* store.find(keyId);
     return key && isValid(key, clock.now()) ? key : undefined;
   }
@@ -68,7 +69,7 @@ export function keyHandlers(
       if (missing.length > 0) return notHeld(missing);
       if (!canSee(caller, mode)) return failure(modeNotHeld, "A test key can create test keys only.");
       const { accountId } = caller;
-      const locked = yield* store.lock(accountId, mode, clock.now());
+      const locked = yield* lockShopOf(accountId, mode, clock.now());
       const calling = yield* callingKey(caller, mode);
       if (!calling) return callerEnded;
       const now = clock.now();

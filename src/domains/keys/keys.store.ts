@@ -98,15 +98,10 @@ export class KeyStore {
   }
 
   /**
-   * The first step of a transaction: locks the keys of an account and mode before they are read and changed. Otherwise,
-   * two concurrent requests could both add the last allowed key. The lock is that of the shop, which gets the event.
-   * `lockShops` states the order of locks.
+   * The first step of a transaction: locks the keys of the mode of a key, and returns it; undefined if the account has no
+   * such key. The lock is that of the shop, which gets the event (`lockShopOf`): otherwise, two concurrent requests could
+   * both add the last allowed key.
    */
-  lock(accountId: string, mode: Mode, now: number): Change<LockedShop> {
-    return lockShopOf(accountId, mode, now);
-  }
-
-  /** Like `lock`, for the mode of a key, which it returns too; undefined if the account has no such key. */
   *lockAndFind(accountId: string, keyId: string, now: number): Change<LockedKey | undefined> {
     const locked = yield* lockShopOfKey(accountId, keyId, now);
     const key = yield* this.find(keyId);
@@ -186,7 +181,7 @@ export class KeyStore {
   }
 
   *#lockAndIssue(newKey: NewKey, now: number): Change<IssuedKey> {
-    const locked = yield* this.lock(newKey.accountId, newKey.mode, now);
+    const locked = yield* lockShopOf(newKey.accountId, newKey.mode, now);
     return yield* this.issue(locked, operator(locked.shop), newKey, now);
   }
 
@@ -255,17 +250,12 @@ export class KeyStore {
   /** Changes a key in a transaction. Undefined if there is no such key, or its account was deleted. */
   async #change<T>(keyId: string, now: number, change: (key: LockedKey) => Change<T>): Promise<T | undefined> {
     const owner = await this.#storage.read(first(sql.ownerOfKey, keyId));
-    return owner && this.#storage.write(() => this.#lockAndChange(owner.account_id, keyId, now, change));
-  }
-
-  *#lockAndChange<T>(
-    accountId: string,
-    keyId: string,
-    now: number,
-    change: (key: LockedKey) => Change<T>,
-  ): Change<T | undefined> {
-    const found = yield* this.lockAndFind(accountId, keyId, now);
-    return found && (yield* change(found));
+    if (!owner) return undefined;
+    const lockAndFind = () => this.lockAndFind(owner.account_id, keyId, now);
+    return this.#storage.write(function* () {
+      const found = yield* lockAndFind();
+      return found && (yield* change(found));
+    });
   }
 }
 
