@@ -115,9 +115,9 @@ export const setSecrets = change<[secrets: string, ...Key]>(
   "UPDATE webhook_endpoints SET secrets = $1 WHERE account_id = $2 AND mode = $3 AND id = $4",
 );
 export const deleteEndpoint = change<Key>(`DELETE FROM webhook_endpoints WHERE ${isOne}`);
-export const deleteAttempts = change<KeyInShop>("DELETE FROM webhook_attempts WHERE shop = $1 AND endpoint_id = $2");
-export const deleteRedeliveries = change<KeyInShop>(
-  "DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2",
+/** What deletes all that is stored of the deliveries of an endpoint. */
+export const deletions = ["webhook_attempts", "webhook_redeliveries", "webhook_deliveries"].map((from) =>
+  change<KeyInShop>(`DELETE FROM ${from} WHERE shop = $1 AND endpoint_id = $2`),
 );
 /** The redeliveries that are not at their end, and the single ones and tests that have not been sent. */
 export const countRedeliveries = query<KeyInShop, WaitingRow>(
@@ -132,7 +132,4 @@ export const nextRedeliveryId = change<Key, IdRow>(
 );
 export const insertRedelivery = change<[...KeyInShop, id: bigint, position: bigint, lastEvent: bigint]>(
   `INSERT INTO webhook_redeliveries (shop, endpoint_id, id, position, last_event) VALUES ($1, $2, $3, $4, $5)`,
-);
-export const deleteDeliveries = change<KeyInShop>(
-  "DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2",
 );

@@ -147,8 +147,7 @@ export class EndpointStore {
     if (!before) return noSuchEndpoint;
     // First: a save locks this row, and then adds rows to the others.
     yield* all(sql.deleteEndpoint, owner.accountId, owner.mode, id);
-    for (const statement of [sql.deleteAttempts, sql.deleteRedeliveries, sql.deleteDeliveries])
-      yield* all(statement, locked.shop, id);
+    for (const deletion of sql.deletions) yield* all(deletion, locked.shop, id);
     yield* publishLast(locked, author, [event(endpointDeleted, this.#recorded(before))]);
     return null;
   }
