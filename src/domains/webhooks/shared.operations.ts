@@ -48,14 +48,10 @@ export const webhooksUnavailable = defineError({
 const refused = (code: Refusal) => defineError({ code, status: 400, meaning: refusals[code] });
 
 /** The error for each reason to reject a URL. */
-export const refusalErrors: Readonly<Record<Refusal, ReturnType<typeof refused>>> = {
-  url_invalid: refused("url_invalid"),
-  url_not_https: refused("url_not_https"),
-  url_has_credentials: refused("url_has_credentials"),
-  url_port_refused: refused("url_port_refused"),
-  address_not_global: refused("address_not_global"),
-  address_denied: refused("address_denied"),
-};
+export const refusalErrors = Object.fromEntries(
+  Object.keys(refusals).map((code) => [code, refused(code as Refusal)]),
+) as Readonly<Record<Refusal, ReturnType<typeof refused>>>;
+
 /** The errors of an operation that takes a URL. */
 export const urlErrors = Object.values(refusalErrors);
 
