@@ -51,9 +51,9 @@ export async function deliver(
   const { id, body } = messageOf(event, eventId, endpoint, generation);
   const now = clock.now();
   const keys = validKeys(endpoint.id, endpoint.secrets, secretKeys, now);
-  const result =
+  const result: SendResult =
     keys.length === 0
-      ? secretLost
+      ? { failure: "secret_lost", duration: 0 }
       : await send({ url: endpoint.url, body, headers: signedHeaders(id, body, now, keys) }, cancel);
   const at = clock.now();
   const disables = result.status === 410; // 410 Gone: the receiver wants no more events
@@ -62,11 +62,3 @@ export async function deliver(
   const sent = { webhookId: id, at, result, disables: disables && kind !== "test" };
   return { ...planned, type: event.type, isProbe, sent, next };
 }
-
-const secretLost: SendResult = {
-  failure: "secret_lost",
-  status: undefined,
-  excerpt: undefined,
-  retryAfter: undefined,
-  duration: 0,
-};

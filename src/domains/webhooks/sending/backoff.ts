@@ -25,7 +25,7 @@ export const LONGEST_DELAY = Math.round(MAX_WAIT * (1 + JITTER));
 /** The part of a delivery's result that decides about the next delivery. */
 interface DecisiveResult {
   /** Undefined if the delivery succeeded. */
-  readonly failure: string | undefined;
+  readonly failure?: string | undefined;
   /** Milliseconds that the receiver asked to wait. */
   readonly retryAfter?: number | undefined;
 }

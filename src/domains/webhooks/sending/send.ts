@@ -14,12 +14,12 @@ const MAX_TRIED = 4;
 /** The result of a delivery. */
 export interface SendResult {
   /** Undefined if the receiver accepted the message. */
-  readonly failure: SendFailure | undefined;
+  readonly failure?: SendFailure | undefined;
   /** The status and the start of the body, if a response came. */
-  readonly status: number | undefined;
-  readonly excerpt: string | undefined;
+  readonly status?: number;
+  readonly excerpt?: string;
   /** Milliseconds that the receiver asked to wait. */
-  readonly retryAfter: number | undefined;
+  readonly retryAfter?: number | undefined;
   /** How long it took, in milliseconds. */
   readonly duration: number;
 }
@@ -68,13 +68,12 @@ export function systemNetwork(policy: AddressPolicy, clock: Clock): Network {
  */
 export async function send(message: SignedMessage, network: Network, cancel?: AbortSignal): Promise<SendResult> {
   const begin = network.clock.monotonic();
-  const nothing = { failure: undefined, status: undefined, excerpt: undefined, retryAfter: undefined };
   const expiry = network.expire(TIME_LIMIT);
   const outcome = await sendWithin(message, network, cancel ? AbortSignal.any([expiry, cancel]) : expiry);
-  return { ...nothing, ...outcome, duration: network.clock.monotonic() - begin };
+  return { ...outcome, duration: network.clock.monotonic() - begin };
 }
 
-type Outcome = Partial<Omit<SendResult, "duration">>;
+type Outcome = Omit<SendResult, "duration">;
 
 async function sendWithin(message: SignedMessage, network: Network, signal: AbortSignal): Promise<Outcome> {
   const refusal = network.policy.refusalOfUrl(message.url);
