@@ -1,4 +1,4 @@
-import { type TObject, type TSchema, type TString, type TUnsafe, Type } from "typebox";
+import { type Static, type TObject, type TSchema, type TString, type TUnsafe, Type } from "typebox";
 import { Check } from "typebox/schema";
 import { folded } from "../../csv/name-key.ts";
 import { shown } from "./messages.ts";
@@ -55,6 +55,12 @@ export const LOCAL_DESCRIPTION = "x-local-description";
 /** The same schema with a description for this place of use only. Schemas with the same title are not affected. */
 export function described<S extends TSchema>(schema: S, description: string): S {
   return { ...schema, [LOCAL_DESCRIPTION]: description };
+}
+
+/** The field of a patch (RFC 7396) that `null` removes. */
+export function removable<S extends TSchema>(schema: S, description?: string) {
+  const type = [(schema as { type?: unknown }).type, "null"];
+  return Type.Optional(Type.Unsafe<Static<S> | null>({ ...schema, type, ...(description && { description }) }));
 }
 
 /** One of several objects. The field `by` tells which: it has one value in each. */

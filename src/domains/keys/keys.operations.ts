@@ -3,7 +3,7 @@ import { scopes } from "../../contract/caller.ts";
 import { defineError, invalidApiKey, invalidRequest, lifetimeExceedsKey } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, noContent } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { described, Int32, MEANING, Text } from "../../contract/schemas.ts";
+import { described, Int32, MEANING, removable, Text } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 import {
   ApiKey,
@@ -198,13 +198,7 @@ const updateKey = defineOperation({
   body: {
     schema: Type.Object(
       {
-        limitPerMinute: Type.Optional(
-          Type.Unsafe<number | null>({
-            ...limit,
-            type: ["integer", "null"],
-            description: "Requests a minute, at most those of the plan; `null` removes it.",
-          }),
-        ),
+        limitPerMinute: removable(limit, "Requests a minute, at most those of the plan; `null` removes it."),
       },
       {
         title: "ApiKeyPatch",

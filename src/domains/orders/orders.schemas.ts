@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { Choice, DateTime, described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
+import { Choice, DateTime, described, Int64, removable, Text, Timestamp } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 import { Price, PricePatch } from "../shops/price.schemas.ts";
 
@@ -125,13 +125,7 @@ export type ConfirmedStoreOrder = Static<typeof ConfirmedStoreOrder>;
 
 export const StoreOrderPatch = Type.Object(
   {
-    reference: Type.Optional(
-      Type.Unsafe<string | null>({
-        ...reference,
-        type: ["string", "null"],
-        description: "Your own name for the order; `null` removes it.",
-      }),
-    ),
+    reference: removable(reference, "Your own name for the order; `null` removes it."),
     expiresAt: Type.Optional(expiresAt),
     price: Type.Optional(described(PricePatch, "The price from now on, also after the sale; `null` removes it.")),
     metadata: metadataPatch,

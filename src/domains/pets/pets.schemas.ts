@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { Choice, described, Int64, LargeCount, notBlank, Text } from "../../contract/schemas.ts";
+import { Choice, described, Int64, LargeCount, notBlank, removable, Text } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 import { NewPrice, Price, PricePatch } from "../shops/price.schemas.ts";
 
@@ -62,13 +62,7 @@ export const PetPatch = Type.Object(
     categoryId: Type.Optional(categoryId),
     status,
     price: Type.Optional(PricePatch),
-    reference: Type.Optional(
-      Type.Unsafe<string | null>({
-        ...newReference,
-        type: ["string", "null"],
-        description: "The reference from now on; `null` removes it.",
-      }),
-    ),
+    reference: removable(newReference, "The reference from now on; `null` removes it."),
     metadata: metadataPatch,
   } satisfies SameFields,
   {

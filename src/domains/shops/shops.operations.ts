@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { shown, withCommas } from "../../contract/messages.ts";
 import { defineEvent, defineOperation, type Tag } from "../../contract/operation.ts";
-import { LargeCount, RULES, type Rule, Timestamp } from "../../contract/schemas.ts";
+import { LargeCount, RULES, type Rule, removable, Timestamp } from "../../contract/schemas.ts";
 import { isTimeZone, nearestZone } from "../../timing/time-zones.ts";
 import { currency, sentCurrency } from "./price.schemas.ts";
 
@@ -32,13 +32,7 @@ export const sentTimeZone = {
 const ShopPatch = Type.Object(
   {
     timeZone: Type.Optional(Type.String(sentTimeZone)),
-    currency: Type.Optional(
-      Type.Unsafe<string | null>({
-        ...sentCurrency,
-        type: ["string", "null"],
-        description: "The currency of prices that name none; `null` removes it.",
-      }),
-    ),
+    currency: removable(Type.String(sentCurrency), "The currency of prices that name none; `null` removes it."),
   } satisfies Readonly<Record<keyof ShopSettings, TSchema>>,
   {
     title: "ShopPatch",
