@@ -17,6 +17,19 @@ export function inColumn<N extends string, V extends SqlValue | undefined>(
   return { columns: [name], write: (value) => [value ?? null], read: (row) => (row[name] ?? undefined) as V };
 }
 
+type Camel<N extends string> = N extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : N;
+
+/** A row as an object of the program, for rows whose integers are safe: `{ created_at: 5n }` is `{ createdAt: 5 }`. */
+export function plainRow<R extends Row>(row: R) {
+  const fields = Object.entries(row).map(([name, value]) => [
+    name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    typeof value === "bigint" ? Number(value) : value,
+  ]);
+  return Object.fromEntries(fields) as {
+    [N in keyof R & string as Camel<N>]: R[N] extends bigint | null ? number | Exclude<R[N], bigint> : R[N];
+  };
+}
+
 type NamedField<T, R extends Row> = readonly [name: keyof T, field: StoredField<unknown, R>];
 
 /**

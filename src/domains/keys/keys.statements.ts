@@ -1,5 +1,6 @@
 import { type Caller, type Mode, modes, type Scope } from "../../contract/caller.ts";
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
+import { plainRow } from "../../storage/row-mapping.ts";
 import { change, lookUp, query } from "../../storage/statement.ts";
 import { count, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
@@ -126,22 +127,7 @@ function toNumber(value: bigint | null): number | null {
 }
 
 export function toApiKey(row: KeyRow): ApiKey {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    mode: row.mode,
-    name: row.name,
-    hint: row.hint,
-    scopes: scopesOf(row.scopes),
-    limitPerMinute: toNumber(row.limit_per_minute),
-    createdAt: Number(row.created_at),
-    plannedEnd: toNumber(row.planned_end),
-    expiresAt: toNumber(row.expires_at),
-    revokedAt: toNumber(row.revoked_at),
-    lastUsedAt: toNumber(row.last_used_at),
-    bannedUntil: toNumber(row.banned_until),
-    bans: Number(row.bans),
-  };
+  return { ...plainRow(row), scopes: scopesOf(row.scopes) };
 }
 
 /**

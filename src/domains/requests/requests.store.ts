@@ -1,6 +1,7 @@
 import { millisecondsOf } from "../../contract/schemas.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
+import { plainRow } from "../../storage/row-mapping.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
@@ -112,15 +113,7 @@ function readPosition(position: string): [number, number] {
   return [Number(at), Number(number)];
 }
 
-function toStored(shop: number, { id, at, key_id, operation, status, code, facts }: RecordRow): StoredRequest {
-  return {
-    shop,
-    id,
-    at: Number(at),
-    keyId: key_id,
-    operation,
-    status: Number(status),
-    code,
-    facts: JSON.parse(facts) as StoredRequest["facts"],
-  };
+function toStored(shop: number, row: RecordRow): StoredRequest {
+  const { number: _, facts, ...record } = plainRow(row);
+  return { ...record, shop, facts: JSON.parse(facts) as StoredRequest["facts"] };
 }
