@@ -2,18 +2,14 @@ import { type DueTimes, type SandboxShop, type Waiting, type WaitingRow, waiting
 import { RESPONSE_LIFETIME_HOURS } from "../../contract/requests.ts";
 import type { StoredResponse, StoredResponses } from "../../http/interfaces.ts";
 import { together, withoutCommit } from "../../storage/combined-steps.ts";
-import { acrossShops, change, lookUp, query, type Row } from "../../storage/statement.ts";
+import { acrossShops, change, lookUp, query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { DELETE_BATCH_SIZE, integer, table, text } from "../../storage/table.ts";
+import { DELETE_BATCH_SIZE, integer, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type ExpiryClock, HOUR_MS } from "../../timing/clock.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
 
-interface ResponseRow extends Row {
-  fingerprint: string;
-  response: string;
-  due_at: bigint;
-}
+type ResponseRow = Pick<RowOf<typeof storedResponseTable>, "fingerprint" | "response" | "due_at">;
 type DigestRow = { digest: string };
 type DueRow = DigestRow & { shop: bigint };
 

@@ -73,7 +73,7 @@ export class SandboxStore {
    * Does what a fast-forward has left to do, and returns the sandbox. If a reset has replaced the
    * caller's shop in between, nothing is due in the new one.
    */
-  async concludeFastForward(caller: Caller, by: number): Promise<Concluded> {
+  async concludeFastForward(caller: Caller, by: number) {
     const { storage, dueTimes, onFastForward } = this.#parts;
     const shop = await storage.read(currentShop(caller));
     await Promise.all(
@@ -95,18 +95,12 @@ export class SandboxStore {
   }
 
   /** Returns the sandbox when all processes know its new shop. */
-  async concludeReset(name: ShopName): Promise<Concluded> {
+  async concludeReset(name: ShopName) {
     const { storage } = this.#parts;
     await storage.changesPropagated();
     const shop = await storage.read(currentShop(name));
     return { body: await storage.read(this.get(name)), shop };
   }
-}
-
-interface Concluded {
-  readonly body: Sandbox;
-  /** The number of the sandbox, where it may be new. */
-  readonly shop?: number;
 }
 
 function unlessDeleted(error: unknown): void {

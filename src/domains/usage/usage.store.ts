@@ -46,15 +46,6 @@ export interface GroupCount {
   readonly requests: number;
 }
 
-/** The calls of one operation by a key. */
-export interface OperationCaller {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly calls: number;
-  /** When the hour of the last call began, in Unix milliseconds. */
-  readonly lastHour: number;
-}
-
 /** The length of intervals, in hours. */
 const lengths: Readonly<Record<Granularity, number>> = { hour: 1, day: 24 };
 /** The pause before the next search for old rows after one that has deleted all, in milliseconds. */
@@ -120,13 +111,13 @@ export class UsageStore {
   }
 
   /** The keys that have called an operation in the last 30 days, the latest callers first. */
-  async callersOf(operation: string, now: number): Promise<OperationCaller[]> {
+  async callersOf(operation: string, now: number) {
     const rows = await this.#storage.read(all(sql.callersOf, Math.floor(now / DAY_MS) - SHOWN_DAYS, operation));
     return rows.map(({ account_id, key_id, calls, hour }) => ({
       accountId: account_id,
       keyId: key_id,
       calls: Number(calls),
-      lastHour: Number(hour) * HOUR_MS,
+      lastHour: Number(hour) * HOUR_MS, // when it began, in Unix milliseconds
     }));
   }
 

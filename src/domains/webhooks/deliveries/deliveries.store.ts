@@ -2,7 +2,7 @@ import { failure } from "../../../contract/errors.ts";
 import { INT64_MAX, timestampOf } from "../../../contract/schemas.ts";
 import { together } from "../../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../../storage/pages.ts";
-import { acrossShops, change, query, type Row } from "../../../storage/statement.ts";
+import { acrossShops, change, query } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { DELETE_BATCH_SIZE, integer, oneOf, optional, type RowOf, table, text } from "../../../storage/table.ts";
 import { all, first, type Query } from "../../../storage/transaction.ts";
@@ -48,12 +48,7 @@ type DeliveryRow = Omit<RowOf<typeof deliveryTable>, "shop" | "endpoint_id" | "f
   failure: SendFailure | null;
 };
 
-interface OldRow extends Row {
-  shop: bigint;
-  endpoint_id: string;
-  id: bigint;
-  at: bigint;
-}
+type OldRow = Pick<RowOf<typeof deliveryTable>, "shop" | "endpoint_id" | "id" | "at">;
 
 /** How long a delivery is stored, in milliseconds. */
 const RETENTION = 7 * DAY_MS;

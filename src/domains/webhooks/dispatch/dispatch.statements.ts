@@ -1,8 +1,10 @@
-import { acrossShops, change, lockStatement, query, type Row } from "../../../storage/statement.ts";
-import { integer, oneOf, type RowOf, table, text } from "../../../storage/table.ts";
+import { acrossShops, change, lockStatement, query } from "../../../storage/statement.ts";
+import { insertInto, integer, oneOf, type RowOf, table, text } from "../../../storage/table.ts";
+import { deliveryTable } from "../deliveries/deliveries.store.ts";
 import {
   type EndpointRow,
   endpointColumns,
+  type endpointTable,
   isOne,
   type Key,
   type KeyInShop,
@@ -10,11 +12,7 @@ import {
 import { deliveryKinds } from "../webhooks.schemas.ts";
 
 /** What identifies an endpoint: the columns of its primary key. */
-export interface EndpointName extends Row {
-  account_id: string;
-  mode: "live" | "test";
-  id: string;
-}
+export type EndpointName = Pick<EndpointRow, "account_id" | "mode" | "id">;
 /** The next attempt to send an event. A test has an `event_id` below 0. */
 export const attemptTable = table(
   "webhook_attempts",
@@ -47,14 +45,10 @@ export type CourierRow = EndpointRow & {
 };
 export type AttemptRow = Pick<RowOf<typeof attemptTable>, "event_id" | "kind" | "attempt">;
 export type RedeliveryRow = Pick<RowOf<typeof redeliveryTable>, "id" | "position" | "last_event">;
-export interface SavedRow extends Row {
-  version: bigint;
-  last_delivery_id: bigint;
-  health: string;
-  failing_since: bigint | null;
-  waits_until: bigint | null;
-}
-type OldestRow = { event_id: bigint | null };
+type SavedRow = Pick<
+  RowOf<typeof endpointTable>,
+  "version" | "last_delivery_id" | "health" | "failing_since" | "waits_until"
+>;
 type VersionRow = { version: bigint };
 
 type Message = [id: bigint, kind: string, webhookId: string, eventId: bigint | null, type: string];
@@ -110,10 +104,10 @@ export const saveHealth = change<[health: string, failingSince: number | null, w
   `UPDATE webhook_endpoints SET health = $1, failing_since = $2, waits_until = $3
    WHERE account_id = $4 AND mode = $5 AND id = $6`,
 );
-export const insertDelivery = change<[...KeyInShop, ...Message, ...Attempt, ...Outcome]>(
-  `INSERT INTO webhook_deliveries (shop, endpoint_id, id, kind, webhook_id, event_id, event_type, attempt, at, duration,
-     outcome, failure, status, response)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+/** The values are in the order of the columns. */
+export const insertDelivery = insertInto<[...KeyInShop, ...Message, ...Attempt, ...Outcome]>(
+  deliveryTable,
+  Object.keys(deliveryTable.columns),
 );
 export const deleteDeliveriesUpTo = change<[...KeyInShop, id: bigint]>(
   "DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id <= $3",
@@ -135,7 +129,7 @@ export const deleteRedelivery = change<[...KeyInShop, id: bigint]>(
  * The oldest event that waits for an attempt, or whose delivery failed after the last one that succeeded; null if there
  * is none. Tests do not count, as in the endpoint's health. A redelivery is no missed event, but its success counts.
  */
-export const oldestUnaccepted = query<KeyInShop, OldestRow>(
+export const oldestUnaccepted = query<KeyInShop, { event_id: bigint | null }>(
   `SELECT min(event_id) AS event_id FROM (
      SELECT event_id FROM webhook_attempts WHERE shop = $1 AND endpoint_id = $2 AND kind = 'event'
      UNION ALL
