@@ -96,11 +96,6 @@ function* exactHits(shop: number, { search, status, categoryId, name }: ListFilt
   );
 }
 
-/** The exact hits of a search, and a page of the other animals. */
-interface Found {
-  readonly hits: readonly Pet[];
-  readonly rest: Page<Pet, string>;
-}
 /** The start of a name, and an id. */
 interface Position {
   readonly start: string;
@@ -116,12 +111,8 @@ function ends({ search, sort }: ListFilters): Position & { readonly bound: strin
     : { start: lowest, id: INT64_MIN, bound: highest, isDescending };
 }
 
-function* readUnfiltered(
-  shop: number,
-  position: Position | undefined,
-  limit: number,
-  filters: ListFilters,
-): Query<Found> {
+/** The exact hits of a search, and a page of the other animals. */
+function* readUnfiltered(shop: number, position: Position | undefined, limit: number, filters: ListFilters) {
   const { bound, isDescending, ...beginning } = ends(filters);
   const { start, id } = position ?? beginning;
   const { search } = filters;
@@ -133,12 +124,8 @@ function* readUnfiltered(
   return { hits: hits.map(toPet), rest: pageOf(rows.slice(hits.length), limit, toPet, positionOf) };
 }
 
-function* readFiltered(
-  shop: number,
-  position: Position | undefined,
-  limit: number,
-  filters: ListFilters,
-): Query<Found> {
+/** The same with other filters. */
+function* readFiltered(shop: number, position: Position | undefined, limit: number, filters: ListFilters) {
   const hits = yield* exactHits(shop, filters);
   const { categoryId, name } = filters;
   const { bound, isDescending, ...beginning } = ends(filters);
