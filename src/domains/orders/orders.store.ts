@@ -216,7 +216,7 @@ export class OrderStore {
    * Part of a transaction: reserves or sells an animal for a new order. If it is still reserved by an order whose
    * reservation has ended, expires that order first. This is rare, so it is looked for only after a refusal.
    */
-  *#take(locked: LockedShop, petId: bigint, how: PetChange): ReturnType<PetStore["changeStatus"]> {
+  *#take(locked: LockedShop, petId: bigint, how: PetChange) {
     const change = yield* this.#pets.changeStatus(locked, petId, how[0], how[1]);
     if (change === "not found" || !("refused" in change)) return change;
     const open = yield* first(sql.openByPet, locked.shop, petId);

@@ -2,9 +2,8 @@ import { type Failure, failure, invalidBody, versionMismatch } from "../../contr
 import { compileSerializer } from "../../contract/serialize.ts";
 import { andCommit, withoutCommit } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, append, type Change, first, type Query } from "../../storage/transaction.ts";
+import { all, append, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
-import type { NewEvent } from "../events/new-event.ts";
 import { type Author, publishLast } from "../events/publish.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
@@ -29,7 +28,7 @@ import { byId, newPetRow, petFields, remove, setStatus, toPet } from "./pets.sta
 import { countInCategories } from "./pets-by-category.store.ts";
 import { type ShopFull, whyRefused } from "./pets-in-shop.store.ts";
 import { deletePets } from "./several-pets.store.ts";
-import { type RefusedTransition, refusalOf, type StatusCause } from "./transitions.ts";
+import { isAllowed, type StatusCause } from "./transitions.ts";
 
 /** The dependencies of the animals' store. */
 export interface PetDependencies {
@@ -42,12 +41,6 @@ export interface PetDependencies {
 }
 
 const jsonOfNew = compileSerializer(PetWithoutId);
-
-/** An animal after a change, and the event that records it. */
-interface ChangedPet {
-  readonly pet: Pet;
-  readonly event: NewEvent;
-}
 
 /** True if an animal is in the state that the client expects. */
 type Expectation = (pet: Pet) => boolean;
@@ -170,18 +163,12 @@ export class PetStore {
    * Part of a transaction: changes an animal's status if the table of transitions allows it. Returns the animal and the
    * event, which the transaction must publish.
    */
-  *changeStatus(
-    locked: LockedShop,
-    id: bigint,
-    to: PetStatus,
-    cause: StatusCause,
-  ): Change<ChangedPet | "not found" | RefusedTransition> {
+  *changeStatus(locked: LockedShop, id: bigint, to: PetStatus, cause: StatusCause) {
     const { shop } = locked;
     const row = yield* first(byId, shop, id);
-    if (!row) return "not found";
+    if (!row) return "not found" as const;
     const from = row.status ?? undefined;
-    const refusal = refusalOf(from, to, cause);
-    if (refusal) return refusal;
+    if (!isAllowed(from, to, cause)) return { refused: "transition", from } as const;
     yield* all(setStatus, to, shop, id);
     countStatus(locked, from, to);
     const before = toPet(row);

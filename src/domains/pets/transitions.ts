@@ -21,7 +21,7 @@ interface Transition {
 }
 
 /**
- * The allowed changes of status. Only those by orders are looked up here (`refusalOf`). A client may
+ * The allowed changes of status. Only those by orders are looked up here (`isAllowed`). A client may
  * make every change (`updated`), unless an order decides the status (`PetChecks`). A status is never removed.
  */
 export const transitions: readonly Transition[] = [
@@ -36,18 +36,7 @@ export const transitions: readonly Transition[] = [
   { from: "sold", to: "pending", causes: ["updated"] },
 ];
 
-/** A change of status that is not allowed, and the current status. */
-export interface RefusedTransition {
-  readonly refused: "transition";
-  readonly from: PetStatus | undefined;
-}
-
-/** Why a change by an order is not allowed; undefined if it is. */
-export function refusalOf(
-  from: PetStatus | undefined,
-  to: PetStatus,
-  cause: StatusCause,
-): RefusedTransition | undefined {
-  const isAllowed = transitions.some((one) => one.from === from && one.to === to && one.causes.includes(cause));
-  return isAllowed ? undefined : { refused: "transition", from };
+/** True if a change by an order is allowed. */
+export function isAllowed(from: PetStatus | undefined, to: PetStatus, cause: StatusCause): boolean {
+  return transitions.some((one) => one.from === from && one.to === to && one.causes.includes(cause));
 }
