@@ -32,7 +32,6 @@ export type AccountRow = Omit<RowOf<typeof accountTable>, "changed">;
 export type PlanRow = Pick<AccountRow, "plan" | "per_minute" | "per_day">;
 type Agreed = [perMinute: number | null, perDay: number | null, animals: number | null];
 type IdRow = { id: string };
-type DeletedRow = IdRow & { deleted_at: bigint };
 
 const newColumns = "id, name, plan, per_minute, per_day, animals, created_at";
 const accountColumns = `${newColumns}, deleted_at, suspended_at`;
@@ -66,7 +65,7 @@ export const markDeleted = change<[at: number, id: string], AccountRow>(
   `UPDATE accounts SET deleted_at = COALESCE(deleted_at, $1) WHERE id = $2 RETURNING ${accountColumns}`,
 );
 /** Reads all accounts: there is no index of the few that are deleted. */
-export const deletedAccounts = query<[], DeletedRow>(
+export const deletedAccounts = query<[], IdRow & { deleted_at: bigint }>(
   "SELECT id, deleted_at FROM accounts WHERE deleted_at IS NOT NULL ORDER BY deleted_at",
 );
 export const clearAccountName = change<[id: string]>("UPDATE accounts SET name = '' WHERE id = $1");

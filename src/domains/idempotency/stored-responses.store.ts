@@ -9,9 +9,7 @@ import { all, type Change, first, type Query } from "../../storage/transaction.t
 import { type ExpiryClock, HOUR_MS } from "../../timing/clock.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
 
-type ResponseRow = Pick<RowOf<typeof storedResponseTable>, "fingerprint" | "response" | "due_at">;
 type DigestRow = { digest: string };
-type DueRow = DigestRow & { shop: bigint };
 
 type Key = [shop: number, digest: string];
 
@@ -29,7 +27,7 @@ const NEARER_AT_ONCE = 250;
 const BATCHES = 20;
 
 // Without a condition on the time, so that PostgreSQL never uses the other index: it plans while the table may be empty.
-const find = lookUp<Key, ResponseRow>(
+const find = lookUp<Key, Pick<RowOf<typeof storedResponseTable>, "fingerprint" | "response" | "due_at">>(
   (value) =>
     `SELECT fingerprint, response, due_at FROM stored_responses WHERE shop = ${value(1)} AND digest = ${value(2)}`,
 );
@@ -46,7 +44,7 @@ const shopExists = query<[shop: number]>("SELECT shop FROM shops WHERE shop = $1
 const complete = change<[response: string, ...Key]>(
   "UPDATE stored_responses SET response = $1 WHERE shop = $2 AND digest = $3",
 );
-const due = acrossShops<[dueAt: number, limit: number], DueRow>(
+const due = acrossShops<[dueAt: number, limit: number], DigestRow & { shop: bigint }>(
   "SELECT shop, digest FROM stored_responses WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
 );
 const removeExpired = change<[...Key, dueAt: number]>(

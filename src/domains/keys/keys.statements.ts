@@ -41,9 +41,6 @@ export const keyTable = table(
 
 export type KeyRow = Omit<RowOf<typeof keyTable>, "digest">;
 
-type OwnerRow = { account_id: string };
-type CountRow = { keys: bigint };
-
 /** `shop` is null if the account was deleted. */
 type CallerRow = PlanRow &
   Omit<KeyRow, "hint" | "created_at" | "planned_end"> & { shop: bigint | null; suspended_at: bigint | null };
@@ -75,7 +72,7 @@ export const validKeys = query<[accountId: string, mode: Mode, now: number], Key
    WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
    ORDER BY created_at, id`,
 );
-export const countKeys = query<[accountId: string, mode: Mode], CountRow>(
+export const countKeys = query<[accountId: string, mode: Mode], { keys: bigint }>(
   "SELECT count(*) AS keys FROM api_keys WHERE account_id = $1 AND mode = $2",
 );
 export const deleteEndedKeys = change<[accountId: string, mode: Mode, now: number, limit: number]>(
@@ -84,7 +81,7 @@ export const deleteEndedKeys = change<[accountId: string, mode: Mode, now: numbe
      ORDER BY created_at, id LIMIT $4
    )`,
 );
-export const ownerOfKey = query<[id: string], OwnerRow>(
+export const ownerOfKey = query<[id: string], { account_id: string }>(
   `SELECT account_id FROM api_keys WHERE id = $1 AND ${accountIsNotDeleted}`,
 );
 export const keyById = query<[id: string], KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);

@@ -73,9 +73,6 @@ export type StoredOrderRow = Omit<RowOf<typeof orderTable>, "shop" | "reference_
 };
 export type OrderRow = Omit<StoredOrderRow, "due_at">;
 
-/** An order whose reservation has ended. */
-type DueRow = IdRow & { shop: bigint; due_at: bigint };
-
 type Key = [shop: number, id: bigint];
 
 const time = (moment: string | undefined) => [moment === undefined ? null : BigInt(millisecondsOf(moment))];
@@ -130,7 +127,7 @@ export const lastByPet = query<Key, StoredOrderRow>(
 );
 export const openByPet = query<Key, StoredOrderRow>(`${select} WHERE status = 'placed' AND shop = $1 AND pet_id = $2`);
 // Without orders of deleted shops, which cannot be locked: they would keep orders of other shops from expiring.
-export const due = acrossShops<[now: number, after: number, limit: number], DueRow>(
+export const due = acrossShops<[now: number, after: number, limit: number], IdRow & { shop: bigint; due_at: bigint }>(
   `SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1 AND due_at > $2
      AND (SELECT account_id FROM shops WHERE shops.shop = store_orders.shop) IS NOT NULL
    ORDER BY due_at LIMIT $3`,

@@ -36,10 +36,8 @@ const numberTable = table("request_numbers", { shop: integer, last: integer }, {
 export const requestTables = [recordTable, numberTable];
 
 export type RecordRow = Omit<RowOf<typeof recordTable>, "shop">;
-type NumberRow = { last: bigint };
 type ShopRow = { shop: bigint };
 type FoundRow = ShopRow & { id: string; at: bigint };
-type DeletedRow = { number: bigint };
 
 const columns = "number, id, at, key_id, operation, status, code, facts";
 
@@ -49,7 +47,7 @@ type RecordValues = ReturnType<typeof valuesOf>;
  * Reserves `$2` numbers for the shop `$1`, or for requests without a shop (0), and locks its records. Returns no row if
  * the shop's data was deleted.
  */
-export const takeNumbers = lockStatement<[shop: number, count: number], NumberRow>(
+export const takeNumbers = lockStatement<[shop: number, count: number], { last: bigint }>(
   `INSERT INTO request_numbers (shop, last)
    SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT)
    WHERE $1 = 0 OR EXISTS (SELECT 1 FROM shops WHERE shop = $1 AND account_id IS NOT NULL)
@@ -86,7 +84,7 @@ export const shopsSince = acrossShops<[at: number], ShopRow>(
 export const recordsSince = query<[shop: number, at: number], RecordRow>(
   `SELECT ${columns} FROM request_records WHERE shop = $1 AND at >= $2`,
 );
-export const deleteOld = change<[shop: number, at: number, limit: number], DeletedRow>(
+export const deleteOld = change<[shop: number, at: number, limit: number], { number: bigint }>(
   `DELETE FROM request_records WHERE shop = $1 AND number IN (
      SELECT number FROM request_records WHERE shop = $1 AND at < $2 ORDER BY at LIMIT $3
    ) RETURNING number`,

@@ -5,9 +5,7 @@ import { all } from "../../storage/transaction.ts";
 import { CommandFailed, type ParsedArguments, type StoreAccess, UsageError } from "../../terminal/command.ts";
 import { shopOf } from "./shops.store.ts";
 
-type AccountRow = { id: string };
-
-const someAccounts = query<[], AccountRow>("SELECT id FROM accounts WHERE deleted_at IS NULL LIMIT 2");
+const someAccounts = query<[], { id: string }>("SELECT id FROM accounts WHERE deleted_at IS NULL LIMIT 2");
 
 /** Options of a command that works on one shop. */
 export const shopOptions = {

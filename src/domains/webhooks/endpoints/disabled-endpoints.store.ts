@@ -3,12 +3,10 @@ import type { Storage } from "../../../storage/storage.ts";
 import { first } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 
-type CountRow = { endpoints: bigint };
-
 /** Milliseconds between two counts. They are rare because the statement reads all endpoints. */
 const PERIOD = 60_000;
 
-const countDisabled = query<[], CountRow>(
+const countDisabled = query<[], { endpoints: bigint }>(
   "SELECT count(*) AS endpoints FROM webhook_endpoints WHERE state = 'disabled'",
 );
 

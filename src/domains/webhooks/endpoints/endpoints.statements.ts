@@ -47,7 +47,6 @@ export type EndpointRow = Omit<
 >;
 /** An endpoint with the internal number of its shop. */
 export type OwnedEndpointRow = EndpointRow & { shop: bigint };
-type WaitingRow = { waiting: bigint };
 
 /** What identifies an endpoint, and the same without its mode: the shop has one. */
 export type Key = [accountId: string, mode: Mode, id: string];
@@ -120,7 +119,7 @@ export const deletions = ["webhook_attempts", "webhook_redeliveries", "webhook_d
   change<KeyInShop>(`DELETE FROM ${from} WHERE shop = $1 AND endpoint_id = $2`),
 );
 /** The redeliveries that are not at their end, and the single ones and tests that have not been sent. */
-export const countRedeliveries = query<KeyInShop, WaitingRow>(
+export const countRedeliveries = query<KeyInShop, { waiting: bigint }>(
   `SELECT (SELECT count(*) FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2)
      + (SELECT count(*) FROM webhook_attempts
         WHERE shop = $1 AND endpoint_id = $2 AND kind <> 'event' AND attempt = 1) AS waiting`,

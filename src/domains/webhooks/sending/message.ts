@@ -4,13 +4,6 @@ import type { Event } from "../../events/events.schemas.ts";
 import { messageId } from "../secrets/signatures.ts";
 import { TEST_TYPE } from "../webhooks.schemas.ts";
 
-/** The message for an event. Its bytes are the same in every delivery. */
-export interface EventMessage {
-  readonly id: string;
-  /** JSON. */
-  readonly body: string;
-}
-
 export interface MessageEndpoint {
   readonly id: string;
   /** The internal number of the shop. */
@@ -19,15 +12,15 @@ export interface MessageEndpoint {
 }
 
 /**
- * The message of an event for an endpoint. All tests send the same event, so each has its own negative number
- * as `eventId`. `generation`: see `generationOf`.
+ * The message of an event for an endpoint. Its body is JSON, the same bytes in every delivery. All tests send the same
+ * event, so each has its own negative number as `eventId`. `generation`: see `generationOf`.
  */
 export function messageOf(
   event: Event,
   eventId: bigint,
   { id: endpointId, shop, mode }: MessageEndpoint,
   generation: string,
-): EventMessage {
+) {
   const id = messageId(endpointId, `${generation}:${shop}`, eventId);
   return { id, body: exactJson({ id, type: event.type, timestamp: event.at, mode, data: event }) };
 }
