@@ -8,7 +8,7 @@ interface DocumentedSetting {
 interface DocumentedLogEvent {
   readonly level: string;
   readonly message: string;
-  readonly fields?: readonly string[];
+  readonly fields?: readonly string[] | "any";
 }
 
 /** The parts of the documentation that are derived from the program, by file and by name of the part. */
@@ -43,7 +43,7 @@ function settingsList(settings: Readonly<Record<string, DocumentedSetting>>): st
 function logEventList(logEvents: Readonly<Record<string, DocumentedLogEvent>>): string {
   const serious = Object.entries(logEvents).filter(([, { level }]) => level === "warn" || level === "error");
   const lines = serious.map(([name, { level, message, fields = [] }]) => {
-    const shown = fields.length > 0 ? ` (${fields.join(", ")})` : "";
+    const shown = Array.isArray(fields) && fields.length > 0 ? ` (${fields.join(", ")})` : "";
     return `- \`${name}\`, ${level}: ${message}${shown}`;
   });
   return lines.join("\n");

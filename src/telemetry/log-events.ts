@@ -5,13 +5,15 @@ export type LogLevel = (typeof logLevels)[number];
 /** What a field of a log line holds. An undefined one is left out. */
 export type Field = string | number | boolean | null | undefined;
 
+export type Fields = Readonly<Record<string, Field>>;
+
 /** One kind of log line. */
 interface LogEvent {
   readonly level: Exclude<LogLevel, "brief" | "silent">;
   /** What has happened, as a sentence that is the same each time. */
   readonly message: string;
-  /** The fields of its lines, besides those that all lines have. Absent: any fields. */
-  readonly fields?: readonly string[];
+  /** The fields of its lines, besides those that all lines have. Absent: none. */
+  readonly fields?: readonly string[] | "any";
   /** For `Log.failing`: failures with different values of this field are logged separately. */
   readonly per?: string;
 }
@@ -23,23 +25,14 @@ export const logEvents = {
     message: "The service serves requests.",
     fields: ["address", "docs", "environment", "host", "port", "pid", "version", "runtime", "store", "limits"],
   },
-  settings: { level: "debug", message: "The settings of this process, one per field." },
+  settings: { level: "debug", message: "The settings of this process, one per field.", fields: "any" },
   console_not_built: {
     level: "error",
     message: "The web console cannot be built. The next request for it tries again.",
-    fields: [],
   },
-  store_new: {
-    level: "info",
-    message: "The store is new, or was restored or copied: this is its first start.",
-    fields: [],
-  },
+  store_new: { level: "info", message: "The store is new, or was restored or copied: this is its first start." },
   backup_taken: { level: "info", message: "A backup was taken and verified.", fields: ["file", "bytes"] },
-  backup_failed: {
-    level: "error",
-    message: "A backup failed. It is tried again after a minute.",
-    fields: [],
-  },
+  backup_failed: { level: "error", message: "A backup failed. It is tried again after a minute." },
   old_backups_not_deleted: {
     level: "warn",
     message: "Old backups were not deleted, and fill the disk. The command `backups take` shows the reason.",
@@ -60,31 +53,12 @@ export const logEvents = {
     fields: ["accountId", "seconds"],
   },
   account_deleted: { level: "info", message: "All data of a deleted account is removed.", fields: ["accountId"] },
-  stopping: { level: "info", message: "The service was told to stop.", fields: [] },
+  stopping: { level: "info", message: "The service was told to stop." },
   stopped_without_saving: {
     level: "warn",
     message: "The service could not save in time. Counts since the last save are lost.",
-    fields: [],
   },
-  request: {
-    level: "info",
-    message: "A request was served.",
-    fields: [
-      "requestId",
-      "clientRequestId",
-      "operation",
-      "method",
-      "status",
-      "code",
-      "durationMs",
-      "accountId",
-      "keyId",
-      "resource",
-      "created",
-      "address",
-      "simulated",
-    ],
-  },
+  request: { level: "info", message: "A request was served.", fields: "any" }, // see `RequestLine`
   stream_ended: {
     level: "info",
     message: "A stream ended. Its request was logged when it began.",
@@ -100,7 +74,7 @@ export const logEvents = {
     message: "The store could not serve a request.",
     fields: ["requestId"],
   },
-  store_unusable: { level: "error", message: "The store cannot be used. The process ends.", fields: [] },
+  store_unusable: { level: "error", message: "The store cannot be used. The process ends." },
   task_failed: {
     level: "error",
     message: "A background task failed. It is tried again.",
@@ -117,7 +91,7 @@ export const logEvents = {
     message: "This process counts limits alone, so a client can exceed its limits by using several processes.",
     fields: ["reason"],
   },
-  limits_shared_again: { level: "info", message: "This process counts limits together with others again.", fields: [] },
+  limits_shared_again: { level: "info", message: "This process counts limits together with others again." },
   ban_started: {
     level: "warn",
     message: "The key kept sending requests after a 429 and is banned.",
@@ -138,7 +112,7 @@ export const logEvents = {
     message: "The receiver does not accept the traces. They are dropped.",
     fields: ["reason"],
   },
-  traces_delivered_again: { level: "info", message: "The receiver accepts the traces again.", fields: [] },
+  traces_delivered_again: { level: "info", message: "The receiver accepts the traces again." },
   log_lines_dropped: {
     level: "warn",
     message: "Lines before this one are missing: the reader of the log was too slow, or writing them failed.",
@@ -164,15 +138,10 @@ export type EventAt<L extends LogLevel> = {
   [E in EventName]: Events[E]["level"] extends L ? E : never;
 }[EventName];
 
-/** The fields of an event. One that does not apply is left out. */
-type FieldsOf<E extends EventName> = Events[E] extends { readonly fields: readonly (infer F extends string)[] }
-  ? { readonly [N in F]?: Field }
-  : Readonly<Record<string, Field>>;
-
-/** The arguments after an event: its fields, or none if it has none. */
-export type FieldArguments<E extends EventName> = Events[E] extends { readonly fields: readonly [] }
-  ? []
-  : [fields: FieldsOf<E>];
+/** The arguments after an event: its fields, without those that do not apply, or none if it has none. */
+export type FieldArguments<E extends EventName> = Events[E] extends { readonly fields: infer F }
+  ? [fields: F extends readonly (infer Name extends string)[] ? { readonly [N in Name]?: Field } : Fields]
+  : [];
 
 /** The definition of an event, without its exact type. */
 export function eventOf(name: EventName): LogEvent {

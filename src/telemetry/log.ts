@@ -4,8 +4,8 @@ import {
   type EventAt,
   type EventName,
   eventOf,
-  type Field,
   type FieldArguments,
+  type Fields,
   type LogLevel,
   logLevels,
 } from "./log-events.ts";
@@ -57,8 +57,6 @@ interface Continuing {
   cause: unknown;
   fields: Fields;
 }
-
-type Fields = Readonly<Record<string, Field>>;
 
 /** Writes log lines. Resolves when the text is written, which a slow reader can delay without limit. */
 export type LogSink = (text: string) => Promise<void>;
