@@ -11,72 +11,39 @@ export interface TraceSettings {
   readonly ratio: number;
 }
 
-/** The protocol's numbers for the kinds of spans. */
+/** The protocol's numbers for the kinds of spans, and for the status of one that failed. */
 export const spanKind = { internal: 1, server: 2 } as const;
-
-/** One timed piece of work. */
-export interface Span {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId: string | undefined;
-  readonly name: string;
-  readonly kind: (typeof spanKind)[keyof typeof spanKind];
-  /** Unix nanoseconds. */
-  readonly start: bigint;
-  readonly end: bigint;
-  /** What is undefined is left out. */
-  readonly attributes: Readonly<Record<string, string | number | undefined>>;
-  readonly isError: boolean;
-}
+export const failedStatus = { code: 2 } as const;
 
 /** Milliseconds that a receiver may take for a batch. */
 const DEADLINE = 5_000;
-/** The protocol's number for the status of a span that failed. */
-const ERROR = 2;
 
-/** Sends spans to a receiver: OTLP 1.x over HTTP, encoded as JSON. */
-export class OtlpExporter {
-  readonly #settings: TraceSettings;
-  readonly #resource: object;
-
-  constructor(settings: TraceSettings) {
-    this.#settings = settings;
-    this.#resource = {
-      attributes: encodeAttributes({
-        "service.name": "petstore",
-        "service.version": version,
-        "service.instance.id": randomUUID(),
-      }),
-    };
-  }
-
-  /** Resolves when the receiver has taken them. Rejects with the reason why it has not. */
-  async send(spans: readonly Span[]): Promise<void> {
-    const scopeSpans = [{ scope: { name: "petstore" }, spans: spans.map(encodeSpan) }];
-    const response = await fetch(this.#settings.url, {
+/**
+ * Returns a function that sends spans to a receiver: OTLP 1.x over HTTP, encoded as JSON. It resolves when the receiver
+ * has taken them, and rejects with the reason why it has not.
+ */
+export function exporterTo({ url, headers }: TraceSettings): (spans: readonly object[]) => Promise<void> {
+  const attributes = encodeAttributes({
+    "service.name": "petstore",
+    "service.version": version,
+    "service.instance.id": randomUUID(),
+  });
+  return async (spans) => {
+    const scopeSpans = [{ scope: { name: "petstore" }, spans }];
+    const response = await fetch(url, {
       method: "POST",
-      headers: { "Content-Type": "application/json", ...this.#settings.headers },
-      body: JSON.stringify({ resourceSpans: [{ resource: this.#resource, scopeSpans }] }),
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify({ resourceSpans: [{ resource: { attributes }, scopeSpans }] }),
       signal: AbortSignal.timeout(DEADLINE),
       redirect: "error",
     });
     await response.arrayBuffer(); // otherwise its connection cannot be used again
     if (!response.ok) throw new Error(`The receiver of traces answered ${response.status}.`);
-  }
-}
-
-function encodeSpan({ parentSpanId, start, end, attributes, isError, ...span }: Span): object {
-  return {
-    ...span,
-    ...(parentSpanId === undefined ? {} : { parentSpanId }),
-    startTimeUnixNano: String(start),
-    endTimeUnixNano: String(end),
-    attributes: encodeAttributes(attributes),
-    ...(isError ? { status: { code: ERROR } } : {}),
   };
 }
 
-function encodeAttributes(attributes: Span["attributes"]): object[] {
+/** The attributes of a span or a process. What is undefined is left out. */
+export function encodeAttributes(attributes: Readonly<Record<string, string | number | undefined>>): object[] {
   return Object.entries(attributes).flatMap(([key, value]) =>
     value === undefined
       ? []

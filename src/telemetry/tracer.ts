@@ -3,7 +3,7 @@ import type { Clock } from "../timing/clock.ts";
 import { settlesWithin } from "../timing/waiting.ts";
 import type { Log, RequestLine } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { OtlpExporter, type Span, spanKind, type TraceSettings } from "./otlp.ts";
+import { encodeAttributes, exporterTo, failedStatus, spanKind, type TraceSettings } from "./otlp.ts";
 
 /** How long requests are buffered before they are sent, in milliseconds. */
 const SEND_AFTER = 1_000;
@@ -54,7 +54,7 @@ interface Buffered extends ServedRequest {
  * its stages that had to wait, such as for the store's commit or the client's body, is a child span.
  */
 export class Tracer {
-  readonly #exporter: OtlpExporter;
+  readonly #export: ReturnType<typeof exporterTo>;
   readonly #ratio: number;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -66,7 +66,7 @@ export class Tracer {
   #dropped = 0;
 
   constructor(settings: TraceSettings, { clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }) {
-    this.#exporter = new OtlpExporter(settings);
+    this.#export = exporterTo(settings);
     this.#ratio = settings.ratio;
     this.#clock = clock;
     this.#log = log;
@@ -119,7 +119,7 @@ export class Tracer {
 
   async #sendBatch(batch: readonly Buffered[]): Promise<void> {
     try {
-      await this.#exporter.send(batch.flatMap(spansOf));
+      await this.#export(batch.flatMap(spansOf));
       if (this.#isReceiverFailing) this.#log.info("traces_delivered_again");
       this.#isReceiverFailing = false;
     } catch (error) {
@@ -130,13 +130,13 @@ export class Tracer {
   }
 }
 
-/** The span of a request, and one for each of its waits. */
-function spansOf({ parent, waits, endedAt, endedAtWall, startedAt, ...served }: Buffered): Span[] {
+/** The span of a request, and one for each of its waits, in the form of the protocol. */
+function spansOf({ parent, waits, endedAt, endedAtWall, startedAt, ...served }: Buffered): object[] {
   const traceId = parent?.traceId ?? randomBytes(16).toString("hex");
   const spanId = randomBytes(8).toString("hex");
-  /** Counts back from the wall clock at the end, because that clock may be set while a request is served. */
+  /** Unix nanoseconds, back from the wall clock at the end, because that clock may be set while a request is served. */
   const at = (moment: number) =>
-    BigInt(Math.round(endedAtWall)) * 1_000_000n - BigInt(Math.round((endedAt - moment) * 1e6));
+    String(BigInt(Math.round(endedAtWall)) * 1_000_000n - BigInt(Math.round((endedAt - moment) * 1e6)));
   const { base, route, address } = served;
   const isKnown = methods.has(served.method);
   const method = isKnown ? served.method : "_OTHER";
@@ -148,9 +148,9 @@ function spansOf({ parent, waits, endedAt, endedAtWall, startedAt, ...served }: 
       parentSpanId: parent?.spanId,
       name: [isKnown ? method : "HTTP", route].filter(Boolean).join(" "),
       kind: spanKind.server,
-      start: at(startedAt),
-      end: at(endedAt),
-      attributes: {
+      startTimeUnixNano: at(startedAt),
+      endTimeUnixNano: at(endedAt),
+      attributes: encodeAttributes({
         "http.request.method": method,
         "http.request.method_original": isKnown ? undefined : served.method,
         "http.route": route,
@@ -168,8 +168,8 @@ function spansOf({ parent, waits, endedAt, endedAtWall, startedAt, ...served }: 
         "petstore.error.simulated": served.isSimulated ? "true" : undefined,
         "petstore.account.id": served.accountId,
         "petstore.key.id": served.keyId,
-      },
-      isError,
+      }),
+      status: isError ? failedStatus : undefined,
     },
     ...waits.map(({ stage, from, to }) => ({
       traceId,
@@ -177,10 +177,9 @@ function spansOf({ parent, waits, endedAt, endedAtWall, startedAt, ...served }: 
       parentSpanId: spanId,
       name: stage,
       kind: spanKind.internal,
-      start: at(from),
-      end: at(to),
-      attributes: {},
-      isError: false,
+      startTimeUnixNano: at(from),
+      endTimeUnixNano: at(to),
+      attributes: [],
     })),
   ];
 }
