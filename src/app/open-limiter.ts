@@ -1,6 +1,5 @@
 import type { Config } from "../config.ts";
 import type { Host } from "../domains/domain.ts";
-import type { Limiter } from "../http/interfaces.ts";
 import { WindowLimiter } from "../limits/limiter.ts";
 import { LimitStore } from "../limits/limits.store.ts";
 import { MemoryCounts } from "../limits/memory-counts.ts";
@@ -10,10 +9,7 @@ import type { ValkeyAddress } from "../limits/valkey/valkey-url.ts";
 import { engineOf } from "./store/engines.ts";
 
 /** The limiter of a running service. */
-export interface RunningLimiter {
-  readonly limiter: Limiter;
-  close(): void;
-}
+export type RunningLimiter = Awaited<ReturnType<typeof openLimiter>>;
 
 type Parts = Pick<Host, "storage" | "clock" | "log" | "metrics" | "repeat">;
 
@@ -21,12 +17,12 @@ type Parts = Pick<Host, "storage" | "clock" | "log" | "metrics" | "repeat">;
  * Opens the limiter that the settings choose. It counts in a Valkey or Redis server that all processes share, or in the
  * memory of this process, which an embedded store saves.
  */
-export async function openLimiter(config: Config, parts: Parts): Promise<RunningLimiter> {
+export async function openLimiter(config: Config, parts: Parts) {
   const { valkey } = config;
   return valkey ? openShared(valkey, parts) : openInMemory(config, parts);
 }
 
-function openInMemory(config: Config, { storage, clock, log, repeat }: Parts): RunningLimiter {
+function openInMemory(config: Config, { storage, clock, log, repeat }: Parts) {
   const isEmbedded = engineOf(config).lock !== undefined;
   const counts = new MemoryCounts(clock, isEmbedded ? new LimitStore(storage) : undefined);
   if (isEmbedded) repeat({ name: "save_limits", by: "each", run: () => counts.save() });
@@ -34,7 +30,7 @@ function openInMemory(config: Config, { storage, clock, log, repeat }: Parts): R
   return { limiter: new WindowLimiter(counts), close: () => {} };
 }
 
-async function openShared(address: ValkeyAddress, { clock, log, metrics }: Parts): Promise<RunningLimiter> {
+async function openShared(address: ValkeyAddress, { clock, log, metrics }: Parts) {
   // The client takes 20 MB, which a service without Valkey does not need.
   const { Valkey } = await import("../limits/valkey/valkey.ts");
   let times = 0;

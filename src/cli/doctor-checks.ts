@@ -39,12 +39,8 @@ export function failed(check: string, message: string, advice: string): Finding 
 /** How far clocks may differ, in milliseconds. */
 const TOLERANCE = 2_000;
 
-/** Another clock, to compare with that of this machine. */
-interface OtherClock {
-  readonly name: string;
-  /** How far it is ahead of this machine's, in milliseconds. */
-  readonly ahead: number;
-}
+/** Another clock, and how far it is ahead of this machine's, in milliseconds. */
+type OtherClock = Readonly<{ name: string; ahead: number }>;
 
 /** Compares the clock of this machine with those of servers, and with the last change of the store. */
 export function checkClock(now: number, others: readonly OtherClock[], lastChange: number): Finding {
@@ -182,14 +178,8 @@ const NO_ROOM = 64 * MIB;
 /** A store has about ten files, temporary ones included, and so has a backup. */
 const FEW_FILES = 100;
 
-/** The findings about the store, and its state if it can be read. */
-interface CheckedStore {
-  readonly findings: readonly Finding[];
-  readonly state: StoreState | undefined;
-}
-
-/** Checks the store that the settings choose, its schema and its environment. */
-export async function checkStore(config: Config): Promise<CheckedStore> {
+/** Checks the store that the settings choose, its schema and its environment. Also returns its state if it can be read. */
+export async function checkStore(config: Config) {
   const engine = engineOf(config);
   let state: StoreState | undefined;
   try {

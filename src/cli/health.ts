@@ -38,10 +38,7 @@ export const health: ProgramCommand = {
 };
 
 /** Where a service listens. */
-interface ServiceAddress {
-  readonly host: string;
-  readonly port: number;
-}
+type ServiceAddress = Pick<Config, "host" | "port">;
 
 /** Where the service on the store that the settings choose listens, or will listen. */
 export function addressOfService(config: Config): ServiceAddress {

@@ -97,50 +97,35 @@ function isForClient({ status }: Response): boolean {
   return status === invalidApiKey.status || status === noResponse.status;
 }
 
-interface Answer {
-  readonly status: number;
-  /** JSON; empty for none. */
-  readonly text: string;
-}
-
-/** The answer in the revision of the message. */
-async function answerIn(server: Server, request: Request, read: ReadMessage): Promise<Answer> {
-  if ("faults" in read) return malformed(ProtocolErrorCode.ParseError, `The body ${read.faults[0]?.message}.`);
-  if (Array.isArray(read.value)) return malformed(ProtocolErrorCode.InvalidRequest, "Send one message at a time.");
+/** The answer in the revision of the message: a status, and JSON or an empty text. */
+async function answerIn(server: Server, request: Request, read: ReadMessage) {
+  if ("faults" in read) return refusal(400, ProtocolErrorCode.ParseError, `The body ${read.faults[0]?.message}.`);
+  if (Array.isArray(read.value)) return refusal(400, ProtocolErrorCode.InvalidRequest, "Send one message at a time.");
   const message = { parsedBody: read.value };
   const isOld = await isLegacyRequest(request, message.parsedBody);
   const answer = await (isOld
     ? answerOfOld(server, request, message)
     : createMcpHandler(() => server, { legacy: "reject" }).fetch(request, message));
-  if (answer.headers.get("content-type") === "text/event-stream") return noSubscriptions(read.value as Identified);
+  // Only `subscriptions/listen` is answered with events, although there are none.
+  if (answer.headers.get("content-type") === "text/event-stream") {
+    const { id } = read.value as { readonly id: unknown };
+    return refusal(404, ProtocolErrorCode.MethodNotFound, "There is nothing to subscribe to.", id);
+  }
   return { status: answer.status, text: await answer.text() };
 }
 
-interface ParsedMessage {
-  readonly parsedBody: unknown;
-}
-
 /** In revisions with `initialize`, the library would by default send a stream of one event. */
-async function answerOfOld(server: Server, request: Request, message: ParsedMessage): Promise<Response> {
+async function answerOfOld(
+  server: Server,
+  request: Request,
+  message: { readonly parsedBody: unknown },
+): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true }); // without sessions
   await server.connect(transport);
   return transport.handleRequest(request, message);
 }
 
-interface Identified {
-  readonly id: unknown;
-}
-
-/** Only `subscriptions/listen` is answered with events, although there are none. */
-function noSubscriptions({ id }: Identified): Answer {
-  return refusal(404, ProtocolErrorCode.MethodNotFound, "There is nothing to subscribe to.", id);
-}
-
-function malformed(code: number, message: string): Answer {
-  return refusal(400, code, message, null);
-}
-
-function refusal(status: number, code: number, message: string, id: unknown): Answer {
+function refusal(status: number, code: number, message: string, id: unknown = null) {
   return { status, text: JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }) };
 }
 

@@ -39,21 +39,12 @@ export const trueOrFalse: Pick<Setting<boolean>, "expects" | "parse"> = {
   parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
 };
 
-/** The values of settings, and a sentence for each fault. */
-export interface ReadSettings<S extends Settings> {
-  /** Complete only if there is no fault. */
-  readonly values: Values<S>;
-  readonly faults: readonly string[];
-}
-
 /**
  * Reads settings from environment variables. White space around a value was pasted with it, and an empty variable counts
- * as unset. A name that is no setting but looks like one is a fault.
+ * as unset. A name that is no setting but looks like one is a fault. Returns a sentence for each fault; the values are
+ * complete only if there is none.
  */
-export function readSettings<S extends Settings>(
-  variables: Readonly<Record<string, string | undefined>>,
-  declared: S,
-): ReadSettings<S> {
+export function readSettings<S extends Settings>(variables: Readonly<Record<string, string | undefined>>, declared: S) {
   const known = Object.keys(declared);
   // `PETSTOR_PORT` was meant to be a setting, and would be ignored. `RESTORE_PORT` may belong to another program.
   const faults = Object.keys(variables)

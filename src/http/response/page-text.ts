@@ -2,17 +2,14 @@ import type { TSchema } from "typebox";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { itemsOf } from "../../contract/validators.ts";
 
-/** The JSON of a list's first `count` items. */
-interface PageText {
-  readonly text: string;
-  readonly count: number;
-}
-
-/** Compiles the schema of a list into a function that writes as many of the items as have at most so many bytes, and the first. */
-export function compilePageText(schema: TSchema): (items: readonly unknown[], bytes: number) => PageText {
+/**
+ * Compiles the schema of a list into a function that writes as many of the items as have at most so many bytes, and the
+ * first. It returns their JSON and their number.
+ */
+export function compilePageText(schema: TSchema) {
   const serialize = compileSerializer(schema);
   const serializeItem = compileSerializer(itemsOf(schema) as TSchema);
-  return (items, bytes) => {
+  return (items: readonly unknown[], bytes: number) => {
     const whole = serialize(items); // faster than item by item, and nearly every page fits
     if (isWithin(whole, bytes)) return { text: whole, count: items.length };
     const texts: string[] = [];

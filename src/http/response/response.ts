@@ -102,17 +102,7 @@ function compileRender(operation: Operation, pages: PageLinks | undefined, depre
 }
 
 /** What the responses of an operation share, prepared once at startup. */
-export interface PreparedResponses {
-  readonly operation: Operation;
-  /** The base address. */
-  readonly base: string;
-  /** Renders what a handler returned. */
-  readonly render: (outcome: Success | Failure, input: Input) => Rendered | Failure;
-  readonly hasEntityTag: boolean;
-  readonly isCacheable: boolean;
-  readonly successHeaders: ReusedHeaders;
-  readonly failureHeaders: ReusedHeaders;
-}
+export type PreparedResponses = ReturnType<typeof prepareResponses>;
 
 /** What a response repeats of its request. */
 interface Answered {
@@ -127,7 +117,7 @@ export function prepareResponses(
   base: string,
   pages: PageLinks | undefined,
   deprecation: ReturnType<typeof deprecationHeaders>,
-): PreparedResponses {
+) {
   const { status, secret, stream } = operation.response;
   const ofAll = { ...sharedHeaders, ...deprecation };
   const ofSuccess = {
@@ -139,8 +129,11 @@ export function prepareResponses(
   const render = compileRender(operation, pages, deprecation?.Link ?? "");
   return {
     operation,
+    /** The base address. */
     base,
-    render: (outcome, input) => ("error" in outcome ? requireDeclared(outcome, operation) : render(outcome, input)),
+    /** Renders what a handler returned. */
+    render: (outcome: Success | Failure, input: Input) =>
+      "error" in outcome ? requireDeclared(outcome, operation) : render(outcome, input),
     hasEntityTag: hasEntityTag(operation),
     isCacheable: isCacheable(operation),
     successHeaders: new ReusedHeaders(ofSuccess),

@@ -13,7 +13,8 @@ interface ContentHeaders {
 
 /** Content that is created for each request because it changes. */
 export interface DynamicContent extends ContentHeaders {
-  readonly content: () => MaybePromise<Generated>;
+  /** `status` is 200 by default. */
+  readonly content: () => MaybePromise<{ readonly body: string; readonly status?: number }>;
 }
 
 export interface StaticFile extends ContentHeaders {
@@ -28,12 +29,6 @@ export interface ContentFolder {
 
 /** Content outside the API, such as documents, the console and metrics: no key, no limits. */
 export type WebContent = DynamicContent | StaticFile | ContentFolder;
-
-/** `status` is 200 by default. */
-interface Generated {
-  readonly body: string;
-  readonly status?: number;
-}
 
 /** Serves content to GET and HEAD; any other method is refused. */
 export async function serveContent(

@@ -4,12 +4,7 @@ import { compileSerializer } from "../../contract/serialize.ts";
 import type { StreamSource } from "../../contract/stream.ts";
 
 /** Encodes the events of a streamed operation. */
-export interface EventEncoder {
-  /** What clients receive for a list of events. */
-  readonly encode: (list: readonly unknown[]) => Uint8Array;
-  /** The id of an event. */
-  readonly idOf: (event: unknown) => bigint;
-}
+export type EventEncoder = NonNullable<ReturnType<typeof compileEventEncoder>>;
 
 /** Milliseconds after which a client whose stream has ended should reconnect. */
 const RECONNECT_DELAY = 1_000;
@@ -30,7 +25,7 @@ const utf8 = new TextEncoder();
  * hand on each block that ends with an empty line, even without data. So there is no empty line after an id alone: for
  * the standard, that id belongs to the next event, which replaces it.
  */
-export function compileEventEncoder({ response }: Operation): EventEncoder | undefined {
+export function compileEventEncoder({ response }: Operation) {
   const { stream, schema } = response;
   if (!stream) return undefined;
   const serialize = compileSerializer(schema);
@@ -45,12 +40,14 @@ export function compileEventEncoder({ response }: Operation): EventEncoder | und
     return text;
   };
   return {
-    encode: (list) => {
+    /** What clients receive for a list of events. */
+    encode: (list: readonly unknown[]) => {
       let bytes = lists.get(list);
       if (!bytes) lists.set(list, (bytes = utf8.encode((list as readonly object[]).map(textOf).join(""))));
       return bytes;
     },
-    idOf: (event) => (event as Readonly<Record<string, bigint>>)[stream.id] as bigint,
+    /** The id of an event. */
+    idOf: (event: unknown) => (event as Readonly<Record<string, bigint>>)[stream.id] as bigint,
   };
 }
 

@@ -14,12 +14,6 @@ const MAX_AGE = 3_600_000;
 /** Why a stream has ended: the `reason` in the log. docs/monitoring.md says what each means. */
 export type StreamEnd = "client_closed" | "slow_client" | "key_invalid" | "max_age" | "shutdown" | "source_ended";
 
-/** What a stream has sent so far. */
-export interface StreamCounts {
-  readonly events: number;
-  readonly bytes: number;
-}
-
 /** One stream. It buffers data that the client has not read yet, up to a limit. */
 export class OpenStream implements StreamSink<unknown> {
   readonly body: ReadableStream<Uint8Array>;
@@ -79,7 +73,8 @@ export class OpenStream implements StreamSink<unknown> {
     return this.#queued + this.#sending;
   }
 
-  get counts(): StreamCounts {
+  /** What it has sent so far. */
+  get counts() {
     return { events: this.#events, bytes: this.#bytes };
   }
 

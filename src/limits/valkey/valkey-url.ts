@@ -1,26 +1,5 @@
-/** One server. */
-export interface ValkeyNode {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** The credentials and options of a new connection. Texts may be empty. */
-export interface ValkeyLogin {
-  readonly user: string;
-  readonly password: string;
-  readonly database: number;
-  readonly isTls: boolean;
-}
-
 /** The address of a Valkey or Redis server or cluster. */
-export interface ValkeyAddress {
-  /** All hosts in the URL. */
-  readonly nodes: readonly ValkeyNode[];
-  readonly login: ValkeyLogin;
-  readonly isCluster: boolean;
-  /** The hosts without credentials, for messages. */
-  readonly shown: string;
-}
+export type ValkeyAddress = NonNullable<ReturnType<typeof parseValkeyUrl>>;
 
 const PORT = 6379;
 const form = /^(?:valkey|redis)(s?):\/\/(?:([^@/?#]*)@)?([^/?#@]+)(?:\/([0-9]*))?(\?cluster=true)?$/;
@@ -30,7 +9,7 @@ const form = /^(?:valkey|redis)(s?):\/\/(?:([^@/?#]*)@)?([^/?#@]+)(?:\/([0-9]*))
  * optional user, password, port and database number. Several hosts separated by commas, or `?cluster=true`, mean a
  * cluster. Returns undefined if the text is invalid.
  */
-export function parseValkeyUrl(text: string): ValkeyAddress | undefined {
+export function parseValkeyUrl(text: string) {
   const [, tls, credentials = "", hosts = "", database = "", clusterOption] = form.exec(text) ?? [];
   const nodes = hosts.split(",").map((host) => parseNode(credentials, host));
   const isCluster = nodes.length > 1 || clusterOption !== undefined;
@@ -39,15 +18,18 @@ export function parseValkeyUrl(text: string): ValkeyAddress | undefined {
   if (!nodes.every((node) => node !== undefined)) return undefined;
   const { user, password } = first;
   return {
+    /** All hosts in the URL. */
     nodes: nodes.map(({ host, port }) => ({ host, port })),
+    /** The credentials and options of a new connection. Texts may be empty. */
     login: { user, password, database: Number(database), isTls: tls === "s" },
     isCluster,
+    /** The hosts without credentials, for messages. */
     shown: hosts,
   };
 }
 
 /** Undefined if the host is invalid, or the credentials contain an invalid percent-encoding. */
-function parseNode(credentials: string, host: string): (ValkeyNode & { user: string; password: string }) | undefined {
+function parseNode(credentials: string, host: string) {
   const url = URL.parse(`redis://${credentials}@${host}`);
   if (!url?.hostname) return undefined;
   try {
