@@ -21,8 +21,8 @@ const CHECK_INTERVAL = 1_000;
 interface Entry {
   readonly stream: OpenStream;
   readonly caller: Caller;
-  /** Whether the stream may continue with the caller's current rights. */
-  readonly mayContinue: (now: Caller) => boolean;
+  /** Those that its caller must have. */
+  readonly scopes: Operation["scopes"];
 }
 
 export interface StreamServices {
@@ -84,9 +84,7 @@ export class Streams {
       stop?.();
       this.#close(entry, exchange, name, reason, now);
     });
-    const mayContinue: Entry["mayContinue"] = (current) =>
-      !current.isSuspended && scopes.every((scope) => current.scopes.has(scope));
-    const entry: Entry = { stream, caller, mayContinue };
+    const entry: Entry = { stream, caller, scopes };
     this.#open.add(entry);
     this.#ofShop.set(caller.shop, count + 1);
     exchange.setIdleTimeout(0);
@@ -119,11 +117,12 @@ export class Streams {
     const [first] = entries as [Entry];
     try {
       const current = await this.#services.authenticator.authenticateAgain(first.caller);
-      for (const { stream, caller, mayContinue } of entries) {
+      for (const { stream, caller, scopes } of entries) {
         if (!current || "error" in current) stream.close("key_invalid");
         // Whichever notices a reset first ends the stream: this check or its source.
         else if (current.shop !== caller.shop) stream.endLog();
-        else if (!mayContinue(current)) stream.close("key_invalid");
+        else if (current.isSuspended || !scopes.every((scope) => current.scopes.has(scope)))
+          stream.close("key_invalid");
       }
     } catch {
       // The next sweep tries again. Requests that hit the same failure log it.
