@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { migrations } from "../app/schema.ts";
 import { STORE_FILE } from "../app/store/engines.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
-import { type MoveOptions, type MoveProgress, type MoveResult, moveTables } from "../storage/move-tables.ts";
+import { type MoveResult, moveTables } from "../storage/move-tables.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../storage/postgres/address.ts";
 import { PostgresTarget } from "../storage/postgres/postgres-target.ts";
 import { SqliteSource } from "../storage/sqlite/sqlite-source.ts";
@@ -34,10 +34,7 @@ export const migrateStore: ProgramCommand = {
     if (!to) throw new UsageError("--to must be an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE.");
     const progress = new Progress(showStatus, "row");
     try {
-      const { tables, wasThere } = await moveStore(from, to, {
-        stop,
-        onProgress: ({ work, rows, totalRows }) => progress.report(work, rows, rows / totalRows),
-      });
+      const { tables, wasThere } = await moveStore(from, to, stop, progress);
       const moved = wasThere ? {} : tables;
       const rows = Object.values(moved).reduce((sum, count) => sum + count, 0);
       const { seconds } = progress;
@@ -63,11 +60,6 @@ export const migrateStore: ProgramCommand = {
   },
 };
 
-/** The progress also has the total number of rows. */
-interface MoveStoreOptions extends Omit<MoveOptions, "emptyStore" | "onProgress"> {
-  readonly onProgress: (progress: MoveProgress & { totalRows: number }) => void;
-}
-
 /**
  * Moves the embedded store at this path, a folder or the file itself, to a database. No other process can use either
  * while it runs. Afterwards the embedded store is refused. Rejects with `StorageUnusable` or `StorageUnavailable`; then
@@ -76,7 +68,8 @@ interface MoveStoreOptions extends Omit<MoveOptions, "emptyStore" | "onProgress"
 async function moveStore(
   from: string,
   to: PostgresAddress,
-  { stop, onProgress }: MoveStoreOptions,
+  stop: AbortSignal,
+  progress: Progress,
 ): Promise<MoveResult> {
   const isFolder = existsSync(from) && statSync(from).isDirectory();
   const source = SqliteSource.open(realStoreFile(isFolder ? join(from, STORE_FILE) : from), migrations);
@@ -88,7 +81,7 @@ async function moveStore(
       const result = await moveTables(source, target, {
         emptyStore,
         stop,
-        onProgress: (state) => onProgress({ ...state, totalRows }),
+        onProgress: ({ work, rows }) => progress.report(work, rows, rows / totalRows),
       });
       source.markMoved(to.shown);
       return result;
