@@ -102,8 +102,14 @@ export class SharedCounts implements Counts {
     });
   }
 
+  /** Waits for the server at most as long as for a decision. */
   async forget(accountId: string): Promise<void> {
-    await this.#change(() => this.#commands.forget(accountId));
+    if (this.#isAlone) throw serverFailed();
+    try {
+      await this.#answered(this.#commands.forget(accountId));
+    } catch (error) {
+      throw serverFailed(error);
+    }
     await this.#local.forget(accountId);
   }
 
@@ -161,16 +167,6 @@ export class SharedCounts implements Counts {
   #decideAlone({ sender, requests, waiting }: PendingQuestion): void {
     for (const { read, resolve } of waiting) {
       resolve(this.#local.admitAlone(sender, requests === 0 ? 0 : 1, read, this.#processes));
-    }
-  }
-
-  /** Waits for a change by the server, at most as long as for a decision. Rejects with `StorageUnavailable`. */
-  async #change(work: () => Promise<void>): Promise<void> {
-    if (this.#isAlone) throw serverFailed();
-    try {
-      await this.#answered(work());
-    } catch (error) {
-      throw serverFailed(error);
     }
   }
 
