@@ -89,17 +89,11 @@ async function restoreStore(config: Config, backup: string, now: Date): Promise<
   }
 }
 
-/** Whether a backup must be of production, and why. */
-interface RequiredOwner {
-  readonly isProduction: boolean;
-  readonly reason: string;
-}
-
 /**
- * Whose backups may be restored; undefined if any may. If `PETSTORE_ENV` is not set, the store to be replaced decides.
+ * Whether a backup must be of production, and why; undefined if any may be restored. If `PETSTORE_ENV` is not set, the store to be replaced decides.
  * One that cannot be read may belong to production.
  */
-async function requiredOwner(config: Config, engine: Engine): Promise<RequiredOwner | undefined> {
+async function requiredOwner(config: Config, engine: Engine) {
   if (config.environmentIsSet)
     return { isProduction: isProduction(config), reason: `PETSTORE_ENV is ${config.environment}` };
   if (config.database) return undefined; // it takes no backups

@@ -109,7 +109,7 @@ async function runClaimed(
     const { key, record } = issued;
     const anotherKey = `${commandLine(context)} keys create --account ${record.accountId} --name laptop`;
     const console = `${app.docs.replace(/docs$/, "console")}#key=${key}`;
-    const welcome = { key, address: app.base, docs: app.docs, console, anotherKey };
+    const welcome: Welcome = { key, address: app.base, docs: app.docs, console, anotherKey };
     const ifLost = `An account and its key were created, but the key was not shown. Make another: ${anotherKey}`;
     print(json ? JSON.stringify(welcome) : welcomeText(welcome, config), ifLost);
   }
@@ -157,14 +157,8 @@ function commandLine({ config, environment, invocation }: ProgramContext): strin
   return [...assigned, invocation].join(" ");
 }
 
-interface Welcome {
-  readonly key: string;
-  readonly address: string;
-  readonly docs: string;
-  /** A link that signs in. */
-  readonly console: string;
-  readonly anotherKey: string;
-}
+/** What a first start has made, and where it is; `console` signs in. */
+type Welcome = Readonly<Record<"key" | "address" | "docs" | "console" | "anotherKey", string>>;
 
 function welcomeText({ key, address, docs, console, anotherKey }: Welcome, { database }: Config): string {
   return `
