@@ -97,13 +97,7 @@ function take(config: Config, file: string, deleteOthers = (): Deletion => ({ de
   };
 }
 
-interface Verified {
-  readonly file: string;
-  readonly contents?: Contents;
-  readonly fault?: string;
-}
-
-function verify({ file }: Pick<Backup, "file">): Verified {
+function verify({ file }: Pick<Backup, "file">) {
   try {
     return { file, contents: verifyBackup(file, migrations) };
   } catch (error) {
@@ -112,7 +106,7 @@ function verify({ file }: Pick<Backup, "file">): Verified {
   }
 }
 
-function lineOf({ file, contents, fault }: Verified): string {
+function lineOf({ file, contents, fault }: ReturnType<typeof verify>): string {
   return contents ? `${file} is intact: ${describeContents(contents)}.` : (fault ?? "");
 }
 

@@ -4,14 +4,13 @@ import {
   compileFillPath,
   dateToUnixSeconds,
   deprecationHeaders,
-  type FillPath,
   takesIdempotencyKey,
 } from "../contract/operation-properties.ts";
-import { compileIdentityReader, type IdentityReader } from "./idempotency/request-identity.ts";
-import { compileInputReader, type InputReader } from "./input/read-input.ts";
+import { compileIdentityReader } from "./idempotency/request-identity.ts";
+import { compileInputReader } from "./input/read-input.ts";
 import { compilePageLinks } from "./response/page-links.ts";
-import { type PreparedResponses, prepareResponses } from "./response/response.ts";
-import { type SimulationReader, simulationReader } from "./simulation/read-simulation.ts";
+import { prepareResponses } from "./response/response.ts";
+import { simulationReader } from "./simulation/read-simulation.ts";
 
 /** The addresses to which responses link. */
 export interface LinkTargets {
@@ -24,14 +23,7 @@ export interface LinkTargets {
 }
 
 /** What is prepared once at startup. */
-interface Compiled extends InputReader, PreparedResponses {
-  readonly fillPath: FillPath;
-  readonly readSimulation: SimulationReader;
-  /** Set for operations that accept an idempotency key. */
-  readonly identityOf: IdentityReader | undefined;
-  /** From this moment on the operation returns 410, in Unix milliseconds. */
-  readonly removedFrom: number;
-}
+type Compiled = ReturnType<typeof compileParts>;
 
 /** An operation with everything that is prepared once at startup. */
 export type CompiledOperation = BoundOperation & Compiled;
@@ -42,20 +34,28 @@ export type CompiledChange = BoundChange & Compiled;
 export function compileOperation(
   bound: BoundOperation,
   operations: readonly Operation[],
-  { base, docs, cursorSecret }: LinkTargets,
+  targets: LinkTargets,
 ): CompiledOperation {
-  const { operation } = bound;
+  return { ...bound, ...compileParts(bound.operation, operations, targets) };
+}
+
+function compileParts(
+  operation: Operation,
+  operations: readonly Operation[],
+  { base, docs, cursorSecret }: LinkTargets,
+) {
   const { deprecation } = operation;
   const ofDeprecation = deprecationHeaders(operation, operations, { base, docs });
   const fillPath = compileFillPath(operation.path);
   const pages = compilePageLinks(operation, fillPath, base, cursorSecret);
   return {
-    ...bound,
     ...compileInputReader(operation, operations, pages),
     ...prepareResponses(operation, base, pages, ofDeprecation),
     fillPath,
     readSimulation: simulationReader(operation, operations),
+    /** Set for operations that accept an idempotency key. */
     identityOf: takesIdempotencyKey(operation) ? compileIdentityReader(operation, fillPath) : undefined,
+    /** From this moment on the operation returns 410, in Unix milliseconds. */
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
   };
 }

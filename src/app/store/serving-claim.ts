@@ -5,28 +5,25 @@ import type { Storage } from "../../storage/storage.ts";
 import { type Engine, engineOf } from "./engines.ts";
 
 /** A process's claim to serve the store. */
-export interface ServingClaim {
-  /** Why the store could not be locked, so that other processes can serve it too; undefined if it is locked. */
-  readonly failure?: Error;
-  /** Publishes the base URL of this process, and where it listens, for others. */
-  announce(address: string, host: string, port: number): void;
-  release(): void;
-}
+export type ServingClaim = ReturnType<typeof claimStore>;
 
 /**
  * Claims the store that the settings choose for this process, if only one process may serve it. Throws
  * `StorageUnusable` if another process serves it.
  */
-export function claimStore(config: Config): ServingClaim {
+export function claimStore(config: Config) {
   const engine = engineOf(config);
   try {
     const lock = engine.lock?.();
     return {
-      announce: (address, host, port) => lock?.announce({ pid: process.pid, address, host, port }),
+      /** Publishes the base URL of this process, and where it listens, for others. */
+      announce: (address: string, host: string, port: number) =>
+        lock?.announce({ pid: process.pid, address, host, port }),
       release: () => lock?.release(),
     };
   } catch (error) {
     if (error instanceof StoreServed) throw storeServed(engine, error);
+    // Other processes can serve the store too.
     return { failure: error as Error, announce: () => {}, release: () => {} }; // opening the store may report the reason
   }
 }

@@ -8,39 +8,29 @@ import { bearerToken } from "../input/request-headers.ts";
 const DIGEST_LENGTH = 22;
 
 /** What tells whether a request with an idempotency key repeats an earlier one. */
-export interface RequestIdentity {
-  /** Identifies the idempotency key together with its account, mode, method and path. */
-  readonly keyDigest: string;
-  /** Distinguishes the request from other requests with the same key. */
-  readonly fingerprint: string;
-  /**
-   * Encrypts the stored response if it shows a secret; otherwise empty. Only the client has this value, so no one with
-   * access to the store can read a stored secret.
-   */
-  readonly secret: string;
-}
-
-export type IdentityReader = (request: Request, input: Input) => RequestIdentity;
+export type RequestIdentity = ReturnType<ReturnType<typeof compileIdentityReader>>;
 
 /**
  * Compiles the function that identifies the requests of an operation. Two requests with the same content, as the
  * operation's schemas read it, have the same fingerprint.
  */
-export function compileIdentityReader(
-  { method, query, body, ifMatch, response }: Operation,
-  fillPath: FillPath,
-): IdentityReader {
+export function compileIdentityReader({ method, query, body, ifMatch, response }: Operation, fillPath: FillPath) {
   const writeQuery = query ? compileSerializer(query) : () => "";
   const writeBody = body ? compileSerializer(body.schema, "sorted") : () => "";
-  return ({ headers }, input) => {
+  return ({ headers }: Request, input: Input) => {
     const { accountId, mode } = input.caller;
     const key = input.idempotencyKey;
     const secret = response.secret ? `${bearerToken(headers.get("authorization"))}\n${key}` : "";
     const precondition = ifMatch ? (headers.get("if-match") ?? "") : "";
     return {
+      /** Identifies the idempotency key together with its account, mode, method and path. */
       keyDigest: digest(`${accountId}\n${mode}\n${method} ${fillPath(input.params)}\n${key}`),
-      // JSON has no line feed.
+      /** Distinguishes the request from other requests with the same key. JSON has no line feed. */
       fingerprint: digest(`${key}\n${secret}\n${precondition}\n${writeQuery(input.query)}\n${writeBody(input.body)}`),
+      /**
+       * Encrypts the stored response if it shows a secret; otherwise empty. Only the client has this value, so no one with
+       * access to the store can read a stored secret.
+       */
       secret,
     };
   };

@@ -1,3 +1,4 @@
+import type { ReadableStreamDefaultReader } from "node:stream/web";
 import { type Failure, payloadTooLarge, requestTimeout } from "../../contract/errors.ts";
 import { bodyLimits } from "../../contract/requests.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -60,13 +61,8 @@ export class BodyDrains {
   }
 }
 
-interface Reader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
-}
-
 /** True if the body ended before the limit. */
-async function readToEnd(reader: Reader): Promise<boolean> {
+async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
   try {
     for (let length = 0; length <= DRAIN_LIMIT; ) {
       const { done, value } = await reader.read();

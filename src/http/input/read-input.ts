@@ -18,12 +18,10 @@ import {
   noBody,
   readEmptyBody,
 } from "./read-body.ts";
-import { compileQueryReader, type QueryResult } from "./read-query.ts";
+import { compileQueryReader } from "./read-query.ts";
 import {
   compilePrecondition,
   hasMalformedLength,
-  type IdempotencyKeyResult,
-  type Matches,
   noIdempotencyKey,
   readIdempotencyKey,
   readLastEventId,
@@ -37,70 +35,56 @@ export type RoutedRequest = Request & {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What of an input is read without waiting. */
-interface Head {
-  readonly headers: Headers;
-  readonly params: Values;
-  readonly pageBytes: number;
-  readonly key: IdempotencyKeyResult;
-  readonly query: QueryResult;
-  /** See `Input`; undefined for an operation without preconditions. */
-  readonly matches: Matches | undefined;
-}
-
-/** Reads the requests of one operation: first all but the body, then the body, for which it may have to wait. */
-export interface InputReader {
-  readonly readHead: (request: RoutedRequest) => Head | Failure;
-  readonly readBody: BodyReader;
-  /** `requestId` is the id that the service gave the request. */
-  readonly toInput: (head: Head, body: BodyResult, caller: Caller, requestId: string) => Input | Failure;
-}
-
-/** Compiles the reader of an operation from its input schemas. `pages` are its own, if it has any. */
+/**
+ * Compiles the reader of an operation from its input schemas: first it reads all but the body, then the body, for which it
+ * may have to wait. `pages` are its own, if it has any.
+ */
 export function compileInputReader(
   operation: Operation,
   operations: readonly Operation[],
   pages: PageLinks | undefined,
-): InputReader {
+) {
   const isStream = operation.response.stream !== undefined;
   const { readParams, refuseParams } = compileParams(operation, operations);
   const readQuery = compileQueryReader(isStream ? withResumption(operation.query) : operation.query);
   const readPrecondition = compilePrecondition(operation);
   const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noIdempotencyKey;
-  return {
-    readHead: ({ headers, params: texts, pageBytes = PAGE_BYTES, url }) => {
-      const params = readParams(texts);
-      const refusal = refuseParams(params);
-      if (refusal) return refusal;
-      const matches = readPrecondition?.(headers);
-      if (matches && "faults" in matches) return invalidInput(matches.faults);
-      return { headers, params, pageBytes, key: readKey(headers), query: readQuery(queryText(url)), matches };
-    },
-    readBody: bodyReaderOf(operation, operations),
-    toInput: ({ headers, params, pageBytes, key, query, matches }, body, caller, requestId) => {
-      if ("error" in body) return body;
-      if ("faults" in key || "faults" in query || "faults" in body) {
-        return invalidInput([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
-      }
-      let after: unknown;
-      if (pages && query.cursor !== undefined) {
-        after = pages.position(query.cursor, caller.shop, params, query.value);
-        if (after === undefined) return invalidInput([{ path: "/query/cursor", message: notACursor }]);
-      }
-      const input = {
-        params,
-        query: query.value,
-        body: body.value,
-        after,
-        pageBytes,
-        caller,
-        requestId,
-        idempotencyKey: key.value,
-        matches,
-      } as Input;
-      return isStream ? withLastEventId(input, headers) : input;
-    },
+  /** Reads what needs no waiting. */
+  const readHead = ({ headers, params: texts, pageBytes = PAGE_BYTES, url }: RoutedRequest) => {
+    const params = readParams(texts);
+    const refusal = refuseParams(params);
+    if (refusal) return refusal;
+    const matches = readPrecondition?.(headers);
+    if (matches && "faults" in matches) return invalidInput(matches.faults);
+    return { headers, params, pageBytes, key: readKey(headers), query: readQuery(queryText(url)), matches };
   };
+  type Head = Exclude<ReturnType<typeof readHead>, Failure>;
+  /** `requestId` is the id that the service gave the request. */
+  const toInput = (head: Head, body: BodyResult, caller: Caller, requestId: string): Input | Failure => {
+    const { headers, params, pageBytes, key, query, matches } = head;
+    if ("error" in body) return body;
+    if ("faults" in key || "faults" in query || "faults" in body) {
+      return invalidInput([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
+    }
+    let after: unknown;
+    if (pages && query.cursor !== undefined) {
+      after = pages.position(query.cursor, caller.shop, params, query.value);
+      if (after === undefined) return invalidInput([{ path: "/query/cursor", message: notACursor }]);
+    }
+    const input = {
+      params,
+      query: query.value,
+      body: body.value,
+      after,
+      pageBytes,
+      caller,
+      requestId,
+      idempotencyKey: key.value,
+      matches,
+    } as Input;
+    return isStream ? withLastEventId(input, headers) : input;
+  };
+  return { readHead, readBody: bodyReaderOf(operation, operations), toInput };
 }
 
 /** The query of a streamed operation, with the parameter from which the client resumes: any text, like the header. */

@@ -11,52 +11,36 @@ const DIGEST_LENGTH = 12;
 type Values = Readonly<Record<string, unknown>>;
 
 /** Reads the cursors of one paged operation, and writes links to the next page. */
-export interface PageLinks {
-  /** The position in a cursor; undefined if the text is not a cursor of this list. */
-  readonly position: (cursor: string, shop: number, params: Values, query: Values) => unknown;
-  /** The link from the page of `input` to the one after `next` (RFC 8288). */
-  readonly next: (input: Input, next: unknown) => string;
-}
-
-/** The texts of a query that all pages of a list share. */
-interface QueryTexts {
-  /** The filters, for the name of the list. */
-  readonly filters: string;
-  /** All parameters but the cursor, for links. */
-  readonly parameters: string;
-}
+export type PageLinks = NonNullable<ReturnType<typeof compilePageLinks>>;
 
 /**
  * `base` is the base address of the API. `secret` keeps others from computing the digests of cursors, which would show the
  * number of the shop. Undefined for an operation that has no pages.
  */
-export function compilePageLinks(
-  operation: Operation,
-  fillPath: FillPath,
-  base: string,
-  secret: string,
-): PageLinks | undefined {
+export function compilePageLinks(operation: Operation, fillPath: FillPath, base: string, secret: string) {
   if (!operation.paged) return undefined;
   const nameOf = compileListName(operation);
-  const filtersText = compileFiltersText(operation);
+  const names = Object.keys(operation.query?.properties ?? {});
+  const filters = names.filter((name) => !pageParameterNames.includes(name));
   const readPosition = compilePositionReader(operation.paged.position);
-  const known = new WeakMap<Values, QueryTexts>();
-  const textsOf = (query: Values): QueryTexts => {
+  /** The texts of a query that all pages of a list share: the filters, and for links all parameters but the cursor. */
+  const makeTexts = (query: Values) => ({
+    filters: parametersText(filters, query),
+    parameters: parametersText(Object.keys(query), query).slice(1),
+  });
+  const known = new WeakMap<Values, ReturnType<typeof makeTexts>>();
+  const textsOf = (query: Values) => {
     let texts = known.get(query);
-    if (!texts) {
-      texts = {
-        filters: filtersText(query),
-        parameters: parametersText(Object.keys(query), query).slice(1),
-      };
-      known.set(query, texts);
-    }
+    if (!texts) known.set(query, (texts = makeTexts(query)));
     return texts;
   };
   const list = (params: Values, query: Values) => nameOf(params, textsOf(query).filters);
   return {
-    position: (cursor, shop, params, query) =>
+    /** The position in a cursor; undefined if the text is not a cursor of this list. */
+    position: (cursor: string, shop: number, params: Values, query: Values): unknown =>
       readPosition(decodeCursor(cursor, cursorScope(secret, shop, list(params, query)))),
-    next: (input, next) => {
+    /** The link from the page of `input` to the one after `next` (RFC 8288). */
+    next: (input: Input, next: unknown): string => {
       const params: Values = input.params;
       const query: Values = input.query;
       const cursor = encoded(encodeCursor(String(next), cursorScope(secret, input.caller.shop, list(params, query))));
@@ -88,12 +72,6 @@ export function cursorScope(secret: string, shop: number, list: string): string 
 export function compileListName({ name, params }: Operation): (params: Values, filters: string) => string {
   const inPath = Object.keys(params?.schema.properties ?? {});
   return (values, filters) => name + parametersText(inPath, values) + filters;
-}
-
-/** Compiles a function that returns the filters in a query, without page size and cursor, as text. */
-function compileFiltersText({ query }: Operation): (query: Values) => string {
-  const filters = Object.keys(query?.properties ?? {}).filter((name) => !pageParameterNames.includes(name));
-  return (values) => parametersText(filters, values);
 }
 
 function parametersText(names: readonly string[], values: Values): string {

@@ -3,12 +3,9 @@ import { DAY_MS, MINUTE_MS } from "../../timing/clock.ts";
 import { GRACE } from "../windows.ts";
 
 /** A Lua script, with the SHA-1 digest by which servers cache it. */
-export interface Script {
-  readonly lua: string;
-  readonly digest: string;
-}
+export type Script = ReturnType<typeof script>;
 
-export function script(lua: string): Script {
+export function script(lua: string) {
   return { lua, digest: createHash("sha1").update(lua).digest("hex") };
 }
 
