@@ -1,5 +1,6 @@
 import { internalError } from "../contract/errors.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import { settlesWithin } from "../timing/waiting.ts";
 import type { Api } from "./api.ts";
 import { IDLE_TIMEOUT, type Peers, type Route } from "./exchange.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
@@ -112,12 +113,7 @@ export class Server {
     await this.#quiet();
     const finished = this.#server.stop();
     hold.resolve();
-    let timer: Timer | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, grace);
-    });
-    await Promise.race([finished, late]);
-    clearTimeout(timer);
+    await settlesWithin(finished, grace);
     await this.#server.stop(true);
   }
 
