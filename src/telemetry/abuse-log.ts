@@ -51,9 +51,8 @@ export class AbuseLog {
 
   /** Notes that a request came with a key that is not valid. */
   invalidKey(address: string): void {
-    const now = this.#options.clock.monotonic();
-    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.logInvalidKeys();
-    this.#minuteEnds ??= now + MINUTE_MS;
+    this.logEnded();
+    this.#minuteEnds ??= this.#options.clock.monotonic() + MINUTE_MS;
     this.#counted.invalidKeys++;
     this.#invalidKeysTotal++;
     const count = this.#invalidKeys.get(address);
