@@ -29,7 +29,7 @@ export async function openProcess(
 ): Promise<TestProcess> {
   const { clock, prefix = `test-${++prefixes}:`, callTimeout } = options;
   const changes: boolean[] = [];
-  const valkey = await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, { connect: callTimeout });
+  const valkey = await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, callTimeout);
   const counts = await SharedCounts.open({
     commands: new Commands(valkey, prefix, clock && (() => clock.now())),
     local: new MemoryCounts(clock ?? systemClock),

@@ -9,7 +9,7 @@ const readState = script("return {redis.call('INFO', 'server'), redis.call('INFO
 
 /** Reads the state of a server, or of one server of a cluster. Rejects if it does not respond in time. */
 export async function inspectValkey(address: ValkeyAddress) {
-  const valkey = await Valkey.connect(address, { command: OPERATOR_TIMEOUT });
+  const valkey = await Valkey.connect(address, undefined, OPERATOR_TIMEOUT);
   try {
     await valkey.ping();
     const started = performance.now();

@@ -15,7 +15,7 @@ const CALL_TIMEOUT = 30_000;
 const SLOTS = 16_384;
 
 const connect = (url: string, callTimeout = CALL_TIMEOUT) =>
-  Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, { connect: callTimeout });
+  Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, callTimeout);
 const command = script("return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))");
 const ask = (valkey: Valkey, name: string, key: string, ...words: (string | number)[]) =>
   valkey.run(command, [key], [name, ...words]);

@@ -21,14 +21,6 @@ const COMMAND_TIMEOUT = 60_000;
 /** How long a reply may take if a person waits for it, as in a command of the operator, in milliseconds. */
 export const OPERATOR_TIMEOUT = 3_000;
 
-/** How long to wait, in milliseconds. */
-export interface ValkeyTimeouts {
-  /** For the connection; then commands fail until there is one. */
-  readonly connect?: number | undefined;
-  /** For the reply to a command. */
-  readonly command?: number;
-}
-
 /**
  * A Valkey or Redis server or cluster. Commands are not queued while there is no connection. Commands that the server
  * may have run are not sent again, because a request would be counted twice.
@@ -38,13 +30,17 @@ export class Valkey {
   readonly #firstNode: string;
   #failure: string;
 
-  /** Connects, and reconnects when the connection is lost. Resolves when connected, or after the timeout. */
+  /**
+   * Connects, and reconnects when the connection is lost. Resolves when connected, or after `timeout`; then commands fail
+   * until there is a connection. `commandTimeout` is for the reply to a command. Both are in milliseconds.
+   */
   static async connect(
     address: ValkeyAddress,
-    { connect = CONNECT_TIMEOUT, command = COMMAND_TIMEOUT }: ValkeyTimeouts = {},
+    timeout = CONNECT_TIMEOUT,
+    commandTimeout = COMMAND_TIMEOUT,
   ): Promise<Valkey> {
-    const valkey = new Valkey(address, command);
-    await settlesWithin(valkey.#ready(), connect);
+    const valkey = new Valkey(address, commandTimeout);
+    await settlesWithin(valkey.#ready(), timeout);
     return valkey;
   }
 
