@@ -3,7 +3,7 @@ import type { Host } from "../domains/domain.ts";
 import { WindowLimiter } from "../limits/limiter.ts";
 import { LimitStore } from "../limits/limits.store.ts";
 import { MemoryCounts } from "../limits/memory-counts.ts";
-import { Commands } from "../limits/valkey/commands.ts";
+import { commandsTo } from "../limits/valkey/commands.ts";
 import { SharedCounts } from "../limits/valkey/shared-counts.ts";
 import type { ValkeyAddress } from "../limits/valkey/valkey-url.ts";
 import { engineOf } from "./store/engines.ts";
@@ -35,7 +35,7 @@ async function openShared(address: ValkeyAddress, { clock, log, metrics }: Parts
   const { Valkey } = await import("../limits/valkey/valkey.ts");
   let times = 0;
   const counts = await SharedCounts.open({
-    commands: new Commands(await Valkey.connect(address)),
+    commands: commandsTo(await Valkey.connect(address)),
     local: new MemoryCounts(clock),
     onAlone: (isAlone, reason) => {
       if (!isAlone) return log.info("limits_shared_again");

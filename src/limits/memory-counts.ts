@@ -10,7 +10,7 @@ import { type AdmittedAlone, type Decision, type Kind, kinds, type Name, type Se
 const MAX_RECORDS = 100_000;
 
 /** A record, and what was admitted in it without Valkey. */
-interface TakenAlone {
+export interface TakenAlone {
   readonly windows: Windows;
   readonly alone: readonly AdmittedAlone[];
 }

@@ -1,6 +1,6 @@
 import { WindowLimiter } from "../../src/limits/limiter.ts";
 import { MemoryCounts } from "../../src/limits/memory-counts.ts";
-import { Commands } from "../../src/limits/valkey/commands.ts";
+import { commandsTo } from "../../src/limits/valkey/commands.ts";
 import { SharedCounts } from "../../src/limits/valkey/shared-counts.ts";
 import { Valkey } from "../../src/limits/valkey/valkey.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "../../src/limits/valkey/valkey-url.ts";
@@ -31,7 +31,7 @@ export async function openProcess(
   const changes: boolean[] = [];
   const valkey = await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, callTimeout);
   const counts = await SharedCounts.open({
-    commands: new Commands(valkey, prefix, clock && (() => clock.now())),
+    commands: commandsTo(valkey, prefix, clock && (() => clock.now())),
     local: new MemoryCounts(clock ?? systemClock),
     onAlone: (isAlone) => void changes.push(isAlone),
     ...(callTimeout === undefined ? {} : { callTimeout }),

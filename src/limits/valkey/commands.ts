@@ -1,4 +1,5 @@
-import { type AdmittedAlone, type Decision, type Kind, kinds, type Name, type Sender } from "../windows.ts";
+import type { TakenAlone } from "../memory-counts.ts";
+import { type Decision, type Kind, kinds, type Sender } from "../windows.ts";
 import { add, decide, forget, presence } from "./scripts.ts";
 import type { Valkey } from "./valkey.ts";
 
@@ -11,76 +12,56 @@ export interface Question {
   readonly requests: number;
 }
 
-/** What a process has admitted alone in a record. */
-export interface Addition {
-  readonly windows: Name;
-  readonly alone: readonly AdmittedAlone[];
-}
+/** The records in a Valkey or Redis server or cluster. Each command is one call, and rejects if it fails. */
+export type Commands = ReturnType<typeof commandsTo>;
 
-/** The records in a Valkey or Redis server or cluster. Each method is one call, and rejects if it fails. */
-export class Commands {
-  readonly #valkey: Valkey;
-  readonly #prefix: string;
-  readonly #time: (() => number) | undefined;
+/** `prefix` begins the name of each key. `time` replaces the server's clock in tests, in Unix milliseconds. */
+export function commandsTo(valkey: Valkey, prefix = "petstore:", time?: () => number) {
+  const recordOf = (kind: Kind, owner: string) => `${prefix}{${owner}}:${kind}`;
+  const now = () => time?.() ?? "";
+  return {
+    /** Splits items into calls. In a cluster a call goes to one slot, which accounts and addresses rarely share. */
+    split<T>(items: readonly T[], ownerOf: (item: T) => string): (readonly T[])[] {
+      if (valkey.isCluster) return [...Map.groupBy(items, ownerOf).values()];
+      if (items.length <= MAX_RECORDS) return [items];
+      const calls = Math.ceil(items.length / MAX_RECORDS);
+      return Array.from({ length: calls }, (_, call) => items.slice(call * MAX_RECORDS, (call + 1) * MAX_RECORDS));
+    },
 
-  /** `prefix` begins the name of each key. `time` replaces the server's clock in tests, in Unix milliseconds. */
-  constructor(valkey: Valkey, prefix = "petstore:", time?: () => number) {
-    this.#valkey = valkey;
-    this.#prefix = prefix;
-    this.#time = time;
-  }
+    async decide(questions: readonly Question[]): Promise<Decision[]> {
+      const records = questions.map(({ sender }) => recordOf(sender.kind, sender.owner));
+      const replies = await valkey.run(decide, records, [now(), ...questions.map(questionText)]);
+      return questions.map(({ sender }, index) => readDecision((replies as string[])[index] as string, sender));
+    },
 
-  /** Splits items into calls. In a cluster a call goes to one slot, which accounts and addresses rarely share. */
-  split<T>(items: readonly T[], ownerOf: (item: T) => string): (readonly T[])[] {
-    if (this.#valkey.isCluster) return [...Map.groupBy(items, ownerOf).values()];
-    if (items.length <= MAX_RECORDS) return [items];
-    const calls = Math.ceil(items.length / MAX_RECORDS);
-    return Array.from({ length: calls }, (_, call) => items.slice(call * MAX_RECORDS, (call + 1) * MAX_RECORDS));
-  }
+    /** Commands that are sent later run later, although the server may not know the script. */
+    async add(additions: readonly TakenAlone[]): Promise<void> {
+      const records = additions.map(({ windows: { kind, owner } }) => recordOf(kind, owner));
+      const texts = additions.map(({ alone }) =>
+        alone.map(({ field, length, requests, rest }) => `|${field} ${length} ${requests} ${rest}`).join(""),
+      );
+      await valkey.runInOrder(add, records, [now(), ...texts]);
+    },
 
-  async decide(questions: readonly Question[]): Promise<Decision[]> {
-    const records = questions.map(({ sender }) => this.#recordOf(sender.kind, sender.owner));
-    const replies = await this.#valkey.run(decide, records, [this.#now(), ...questions.map(questionText)]);
-    return questions.map(({ sender }, index) => readDecision((replies as string[])[index] as string, sender));
-  }
+    async forget(accountId: string): Promise<void> {
+      await valkey.run(
+        forget,
+        kinds.map((kind) => recordOf(kind, accountId)),
+        [],
+      );
+    },
 
-  /** Commands that are sent later run later, although the server may not know the script. */
-  async add(additions: readonly Addition[]): Promise<void> {
-    const records = additions.map(({ windows: { kind, owner } }) => this.#recordOf(kind, owner));
-    const texts = additions.map(({ alone }) =>
-      alone.map(({ field, length, requests, rest }) => `|${field} ${length} ${requests} ${rest}`).join(""),
-    );
-    await this.#valkey.runInOrder(add, records, [this.#now(), ...texts]);
-  }
+    /** Reports that this process runs. Returns the number of running processes once every server has replied. */
+    async reportPresence(process: string): Promise<number> {
+      const noted = valkey.run(presence, [`${prefix}processes`], ["", process]);
+      const [processes] = await Promise.all([noted, valkey.ping()]);
+      return Number(processes);
+    },
 
-  async forget(accountId: string): Promise<void> {
-    const records = kinds.map((kind) => this.#recordOf(kind, accountId));
-    await this.#valkey.run(forget, records, []);
-  }
-
-  /** Reports that this process runs. Returns the number of running processes once every server has replied. */
-  async reportPresence(process: string): Promise<number> {
-    const noted = this.#valkey.run(presence, [`${this.#prefix}processes`], ["", process]);
-    const [processes] = await Promise.all([noted, this.#valkey.ping()]);
-    return Number(processes);
-  }
-
-  /** Drops connections that no longer receive anything. */
-  reconnect(): void {
-    this.#valkey.reconnect();
-  }
-
-  close(): void {
-    this.#valkey.close();
-  }
-
-  #recordOf(kind: Kind, owner: string): string {
-    return `${this.#prefix}{${owner}}:${kind}`;
-  }
-
-  #now(): string | number {
-    return this.#time?.() ?? "";
-  }
+    /** Drops connections that no longer receive anything. */
+    reconnect: () => valkey.reconnect(),
+    close: () => valkey.close(),
+  };
 }
 
 /** The argument of the script `decide` for one record. */
