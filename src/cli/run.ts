@@ -15,14 +15,7 @@ import { ListenError } from "../http/server.ts";
 import { mcpCommand } from "../mcp/mcp.command.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/errors.ts";
 import { version } from "../telemetry/version.ts";
-import {
-  CommandFailed,
-  type ParsedArguments,
-  type Problem,
-  type Report,
-  type StoreAccess,
-  UsageError,
-} from "../terminal/command.ts";
+import { CommandFailed, type Problem, type Report, type StoreAccess, UsageError } from "../terminal/command.ts";
 import { plainLines } from "../terminal/output.ts";
 import { verifyCommand } from "../verify/verify.ts";
 import { backupsCommands } from "./backups.ts";
@@ -129,12 +122,11 @@ export async function run(
       print(commandHelp(command, invocation));
       return 0;
     }
-    const report = await reportOf(command, given, () => {
-      const config = readConfig(variablesOf(command, commands, environment), folder, {
-        ...declared,
-        ...command.variables,
-      });
-      return {
+    let report: Report;
+    try {
+      const variables = variablesOf(command, commands, environment);
+      const config = readConfig(variables, folder, { ...declared, ...command.variables });
+      report = await command.run(given, {
         ...context,
         print,
         printError,
@@ -142,8 +134,11 @@ export async function run(
         store: access(config),
         settings: (wanted) => valuesOf(config, wanted),
         operations: served.flatMap(({ operations }) => operations),
-      };
-    });
+      });
+    } catch (error) {
+      if (!(error instanceof ConfigError && command.reportInvalidSettings)) throw error;
+      report = command.reportInvalidSettings(error);
+    }
     const write = report.printToStderr || (report.hasFailed && !given.json) ? printError : print;
     const text = given.json ? JSON.stringify(report.json) : report.text;
     if (text) write(text, report.ifLost);
@@ -169,22 +164,6 @@ function variablesOf(
 /** True if nobody reads the output any more, as with `| head`. */
 function isClosedPipe(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "EPIPE";
-}
-
-/** Runs a command. `context` throws `ConfigError` if the settings are invalid. */
-async function reportOf(
-  command: ProgramCommand,
-  given: ParsedArguments,
-  context: () => ProgramContext,
-): Promise<Report> {
-  let ready: ProgramContext;
-  try {
-    ready = context();
-  } catch (error) {
-    if (error instanceof ConfigError && command.reportInvalidSettings) return command.reportInvalidSettings(error);
-    throw error;
-  }
-  return command.run(given, ready);
 }
 
 function problemOf(error: unknown): Problem {
