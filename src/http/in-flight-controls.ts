@@ -2,7 +2,7 @@ import { Deadlines } from "./deadlines.ts";
 import { BodyDrains } from "./input/body-drains.ts";
 import { type LoadLimits, LoadShedder } from "./load-shedder.ts";
 import { Unread } from "./response/response.ts";
-import { Delays } from "./simulation/simulate.ts";
+import { openDelays } from "./simulation/simulate.ts";
 import { type StreamServices, Streams } from "./streams/streams.ts";
 
 /** The time between two checks of deadlines and streams, in milliseconds. */
@@ -19,7 +19,7 @@ export function openControls(services: Omit<StreamServices, "unread">, limits?: 
   const shedder = new LoadShedder(limits);
   const deadlines = new Deadlines<Response>(clock);
   const drains = new BodyDrains(clock);
-  const delays = new Delays(clock);
+  const delays = openDelays(clock);
   const unread = new Unread();
   const streams = new Streams({ ...services, unread }, maxStreams);
   metrics.gauge("petstore_requests_pending", "Requests without a response yet.", () => deadlines.size);
