@@ -156,9 +156,9 @@ export class App {
 
   /** Builds the console in the background, so that the first request for it does not wait. */
   async prepareConsole(): Promise<void> {
-    const { webConsole, stopping, log } = this.#parts;
+    const { prepareConsole, stopping, log } = this.#parts;
     try {
-      await webConsole.prepare();
+      await prepareConsole();
     } catch (error) {
       if (!stopping.signal.aborted) log.failing("console_not_built", error);
     }

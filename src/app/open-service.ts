@@ -6,7 +6,7 @@ import type { Domain, Host } from "../domains/domain.ts";
 import { StoredResponseStore } from "../domains/idempotency/stored-responses.store.ts";
 import { keySettings } from "../domains/keys/api-key.ts";
 import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
-import { Idempotency } from "../http/idempotency/idempotency.ts";
+import { openIdempotency } from "../http/idempotency/idempotency.ts";
 import { openControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
 import { SharedPages } from "../http/response/shared-pages.ts";
@@ -48,7 +48,7 @@ export function openService(
   const controls = openControls({ ...host, authenticator }, loadLimits, maxStreams);
   const responses = new StoredResponseStore(storage, expiry);
   hasDueTimes(responses);
-  const idempotency = new Idempotency(responses, storage, clock);
+  const idempotency = openIdempotency(responses, storage, clock);
   const pages = new SharedPages(storage);
   repeat({ name: "delete_expired_responses", by: "leader", run: () => responses.deleteExpired() });
   const operations = served.flatMap((domain) => domain.operations);
@@ -66,7 +66,7 @@ export function openService(
     );
   }
   scheduleDeletion(host, callers, served);
-  const { server, base, docs, webConsole } = serveOperations(config, bound, {
+  const { server, base, docs, prepareConsole } = serveOperations(config, bound, {
     storage,
     generation,
     services: { ...host, ...callers, ...controls, store: storage, idempotency, tracer, abuse, pages },
@@ -76,7 +76,7 @@ export function openService(
       metrics: () => metrics.expose(),
     },
   });
-  return { accounts, keys, abuse, tracer, controls, server, base, docs, webConsole };
+  return { accounts, keys, abuse, tracer, controls, server, base, docs, prepareConsole };
 }
 
 /** Registers the tasks that delete the data of deleted accounts and the old data of reset sandboxes. */

@@ -10,14 +10,14 @@ import { Api, type ApiServices } from "../http/api.ts";
 import { type CompiledOperation, compileOperation, type LinkTargets } from "../http/compiled-operation.ts";
 import type { Route } from "../http/exchange.ts";
 import { ClientAddresses } from "../http/input/client-address.ts";
-import { PathAdvice } from "../http/input/path-advice.ts";
+import { pathAdvice } from "../http/input/path-advice.ts";
 import { type MonitoringOptions, monitoringContent } from "../http/monitoring.ts";
 import { Server } from "../http/server.ts";
 import { agentEndpoint } from "../mcp/endpoint.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import type { Storage } from "../storage/storage.ts";
 import { baseAddress, docsAddress, rootOf } from "./web/base-address.ts";
-import { Console } from "./web/console.ts";
+import { webConsole } from "./web/console.ts";
 import { documentContent, pageProtection, startingLinks } from "./web/documents.ts";
 
 /** What requests need from the service besides their operations. */
@@ -29,34 +29,29 @@ interface ServerContext {
   readonly monitoring: Omit<MonitoringOptions, "clock">;
 }
 
-/** A server that listens, its base address and that of the reference page, as clients see them, and the console. */
-interface Serving {
-  readonly server: Server;
-  readonly base: string;
-  readonly docs: string;
-  readonly webConsole: Console;
-}
-
-/** Listens, and serves the operations and everything derived from them. Throws `ListenError`. */
+/**
+ * Listens, and serves the operations and everything derived from them. Returns the server, its base address and that of
+ * the reference page, as clients see them, and what builds the console. Throws `ListenError`.
+ */
 export function serveOperations(
   config: Config,
   bound: readonly BoundOperation[],
   { storage, generation, services, monitoring }: ServerContext,
-): Serving {
+) {
   const operations = bound.map(({ operation }) => operation);
-  let served!: Omit<Serving, "server">; // set by the callback, which the constructor of `Server` calls before it returns
+  let served!: { base: string; docs: string; prepareConsole: () => Promise<void> }; // set by the callback, which the constructor of `Server` calls before it returns
   const failureFor = failureForError(storage);
   const server = new Server(config, ({ host, port }) => {
     const base = baseAddress(config, host, port);
     const basePath = new URL(base).pathname;
     const root = rootOf(basePath);
     const docs = docsAddress(base);
-    const webConsole = new Console(root, pageProtection);
-    served = { base, docs, webConsole };
+    const { content: consoleContent, prepare: prepareConsole } = webConsole(root, pageProtection);
+    served = { base, docs, prepareConsole };
     const addresses = new ClientAddresses(config.trustedProxies, config.host);
     const content = new Map([
       ...documentContent(operations, config, base, root),
-      ...webConsole.content,
+      ...consoleContent,
       ...monitoringContent({ ...monitoring, clock: services.clock }),
     ]);
     const agents = `${root}/mcp`;
@@ -65,7 +60,7 @@ export function serveOperations(
         .filter((path) => !path.endsWith("*"))
         .map((path) => [path, otherNames[path.slice(root.length)] ?? []]),
     );
-    const paths = new PathAdvice(basePath, operations, others, `${root}/docs`);
+    const paths = pathAdvice(basePath, operations, others, `${root}/docs`);
     const api = new Api(
       { ...services, addresses, paths, logsAddresses: config.logAddresses, mayHoldKey, failureFor },
       base,

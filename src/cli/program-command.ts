@@ -68,13 +68,7 @@ export function readArguments(command: ProgramCommand, words: readonly string[])
 }
 
 /** An option of a command line. `value` is undefined if none follows it. */
-interface GivenOption {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  /** True if it is written as `--name=VALUE`. */
-  readonly inlineValue?: boolean | undefined;
-}
+type GivenOption = Extract<NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number], { readonly kind: "option" }>;
 
 /** Throws `UsageError` for an unknown option, a missing value, or one that the option does not take. */
 function checkOption(
@@ -125,56 +119,44 @@ export function commandHelp(command: ProgramCommand, invocation: string): string
   ].join("\n");
 }
 
-/** All commands of the program: finds the one that a command line names, and lists them. */
-export class CommandTable {
-  readonly #commands: readonly ProgramCommand[];
+/** The command that the words start with; undefined if they ask for the overview. Throws `UsageError`. */
+export function findCommand(commands: readonly ProgramCommand[], words: readonly string[]): ProgramCommand | undefined {
+  const command = commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+  if (command) return command;
+  const [first = "--help", second] = words;
+  // Those of all two-word commands that start with this word, such as those of `keys`.
+  const seconds = commands.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
+  const hasMore = seconds.length > 0;
+  if (isHelp(first) || (hasMore && (second === undefined || isHelp(second)))) return undefined;
+  if (!hasMore) throw unknownCommand(first, nearestCommand(commands, first, second));
+  const meant = suggest(second ?? "", seconds);
+  throw unknownCommand(`${first} ${second}`, meant && `${first} ${meant}`);
+}
 
-  constructor(commands: readonly ProgramCommand[]) {
-    this.#commands = commands;
-  }
+function unknownCommand(wanted: string, meant: string | undefined): UsageError {
+  return new UsageError(`${wanted} is not a command.${didYouMean(meant)}`);
+}
 
-  /** The command that the words start with; undefined if they ask for the overview. Throws `UsageError`. */
-  find(words: readonly string[]): ProgramCommand | undefined {
-    const command = this.#commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
-    if (command) return command;
-    const [first = "--help", second] = words;
-    const hasMore = this.#secondWords(first).length > 0;
-    if (isHelp(first) || (hasMore && (second === undefined || isHelp(second)))) return undefined;
-    const wanted = hasMore ? `${first} ${second}` : first;
-    throw new UsageError(`${wanted} is not a command.${didYouMean(this.#meant(first, second))}`);
-  }
+/** The command that was probably meant by words of which the first begins none. */
+function nearestCommand(commands: readonly ProgramCommand[], first: string, second = ""): string | undefined {
+  const names = commands.map(({ name }) => name);
+  const pairs = names.filter((name) => name.includes(" "));
+  const firsts = names.map((name) => name.split(" ")[0] as string);
+  const pair = /^[^-]/.test(second) ? suggest(`${first} ${second}`, pairs) : undefined;
+  return pair ?? suggest(first, [...firsts, ...pairs, "help", "--help", "--version"]);
+}
 
-  /** All commands and settings, as the program's help shows them. */
-  overview(invocation: string, settings: Settings): string {
-    return [
-      "Petstore: an HTTP/JSON service for the animals of a pet store.\n",
-      `Usage: ${invocation} COMMAND [OPTIONS]`,
-      `       ${invocation} --version\n`,
-      "Commands, each with --help and --json:\n",
-      columns(this.#commands.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
-      "\nSettings, in the environment:\n",
-      settingRows(settings),
-    ].join("\n");
-  }
-
-  /** The second words of all two-word commands that start with this word, such as those of `keys`. */
-  #secondWords(first: string): string[] {
-    return this.#commands.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
-  }
-
-  /** The command that was probably meant by words that are not a command. */
-  #meant(first: string, second = ""): string | undefined {
-    const names = this.#commands.map(({ name }) => name);
-    const seconds = this.#secondWords(first);
-    if (seconds.length > 0) {
-      const meant = suggest(second, seconds);
-      return meant && `${first} ${meant}`;
-    }
-    const pairs = names.filter((name) => name.includes(" "));
-    const firsts = names.map((name) => name.split(" ")[0] as string);
-    const pair = /^[^-]/.test(second) ? suggest(`${first} ${second}`, pairs) : undefined;
-    return pair ?? suggest(first, [...firsts, ...pairs, "help", "--help", "--version"]);
-  }
+/** All commands and settings, as the program's help shows them. */
+export function overview(commands: readonly ProgramCommand[], invocation: string, settings: Settings): string {
+  return [
+    "Petstore: an HTTP/JSON service for the animals of a pet store.\n",
+    `Usage: ${invocation} COMMAND [OPTIONS]`,
+    `       ${invocation} --version\n`,
+    "Commands, each with --help and --json:\n",
+    columns(commands.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
+    "\nSettings, in the environment:\n",
+    settingRows(settings),
+  ].join("\n");
 }
 
 /** A line for each setting: its name, its default and the first sentence of its meaning. */

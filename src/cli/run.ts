@@ -24,8 +24,9 @@ import { doctor } from "./doctor.ts";
 import { health } from "./health.ts";
 import { migrateStore } from "./migrate-store.ts";
 import {
-  CommandTable,
   commandHelp,
+  findCommand,
+  overview,
   type ProgramCommand,
   type ProgramContext,
   readArguments,
@@ -110,11 +111,10 @@ export async function run(
       return 0;
     }
     const commands = commandsOf(served);
-    const table = new CommandTable(commands);
     const declared = settingsOf(served);
-    const command = table.find(words);
+    const command = findCommand(commands, words);
     if (!command) {
-      print(table.overview(invocation, { ...settings, ...declared }));
+      print(overview(commands, invocation, { ...settings, ...declared }));
       return 0;
     }
     const given = readArguments(command, words.slice(command.name.split(" ").length));

@@ -8,7 +8,7 @@ import { Exchange, type Peers, type Route } from "./exchange.ts";
 import type { BodyDrains } from "./input/body-drains.ts";
 import type { ClientAddresses } from "./input/client-address.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
-import { type ReportServices, RequestReports } from "./request-reports.ts";
+import { type ReportRequest, type ReportServices, requestReports } from "./request-reports.ts";
 import { failureResponse, optionsResponse } from "./response/response.ts";
 import { overloadedNow, runStages, type StageServices, type Stages } from "./stages.ts";
 
@@ -40,14 +40,14 @@ function isPreflight({ headers }: Request): boolean {
 /** Runs the stages of each request, sends its response, and reports it. */
 export class Api {
   readonly #services: ApiServices;
-  readonly #reports: RequestReports;
+  readonly #report: ReportRequest;
   /** The next request ids, one after the other. */
   #ids = "";
   #used = 0;
 
   constructor(services: ApiServices, base: string) {
     this.#services = services;
-    this.#reports = new RequestReports(services, base);
+    this.#report = requestReports(services, base);
   }
 
   /** Serves one request of a route. Never rejects: an error becomes a response. */
@@ -92,7 +92,7 @@ export class Api {
       const { done, value: result } = stages.next(value as never);
       if (!done) return this.#wait(exchange, stages, result);
       if (result instanceof Promise) return result;
-      return result instanceof Response ? this.#reports.report(exchange, result) : this.#fail(exchange, result);
+      return result instanceof Response ? this.#report(exchange, result) : this.#fail(exchange, result);
     } catch (error) {
       return whenReady(this.#failureOf(exchange, error), (failed) => this.#fail(exchange, failed));
     } finally {
@@ -144,12 +144,12 @@ export class Api {
     exchange.failed = failed;
     if (exchange.reportedStage === "shedLoad") this.#services.metrics.shed();
     if (admission)
-      return this.#reports.report(exchange, failureResponse(exchange, compiled, admission, failed, closesConnection));
+      return this.#report(exchange, failureResponse(exchange, compiled, admission, failed, closesConnection));
     // The request was not counted, because it was refused at overload or a store failed first. So the headers show the
     // window of its address.
     const standIn = this.#services.limiter.peekAddress(exchange.address);
     return whenReady(standIn, (peeked) =>
-      this.#reports.report(exchange, failureResponse(exchange, compiled, peeked, failed, closesConnection)),
+      this.#report(exchange, failureResponse(exchange, compiled, peeked, failed, closesConnection)),
     );
   }
 
@@ -167,6 +167,6 @@ export class Api {
 
   #serveOptions(exchange: Exchange): MaybePromise<Response> {
     const admission = this.#services.limiter.peekAddress(exchange.address);
-    return whenReady(admission, (peeked) => this.#reports.report(exchange, optionsResponse(exchange, peeked)));
+    return whenReady(admission, (peeked) => this.#report(exchange, optionsResponse(exchange, peeked)));
   }
 }

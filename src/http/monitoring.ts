@@ -23,7 +23,7 @@ export function monitoringContent({
   metrics,
   clock,
 }: MonitoringOptions): [string, WebContent][] {
-  const readiness = new Readiness(checkStore, clock);
+  const storeProblem = readinessOf(checkStore, clock);
   const headers = { "Cache-Control": "no-store" };
   return [
     ["/healthz", { type: "application/json", headers, content: () => ({ body: '{"status":"ok"}' }) }],
@@ -33,7 +33,7 @@ export function monitoringContent({
         type: "application/json",
         headers,
         content: async () => {
-          const problem = isStopping() ? "stopping" : await readiness.problem();
+          const problem = isStopping() ? "stopping" : await storeProblem();
           return { status: problem ? 503 : 200, body: JSON.stringify({ status: problem ?? "ready" }) };
         },
       },
@@ -42,33 +42,26 @@ export function monitoringContent({
   ];
 }
 
-/** Checks whether the store is available, at most once a second. */
-class Readiness {
-  readonly #checkStore: () => Promise<void>;
-  readonly #clock: Clock;
-  #checking: Promise<string | undefined> | undefined;
-  #problem: string | undefined;
-  #knownAt = Number.NEGATIVE_INFINITY;
-
-  constructor(checkStore: () => Promise<void>, clock: Clock) {
-    this.#checkStore = checkStore;
-    this.#clock = clock;
-  }
-
-  /** The fault of the store; undefined if it works. */
-  async problem(): Promise<string | undefined> {
-    if (this.#clock.monotonic() - this.#knownAt < KNOWN_FOR) return this.#problem;
-    const checking = (this.#checking ??= this.#check());
-    return (await settlesWhileRunning(checking, CHECK_DEADLINE)) ? checking : "storage slow";
-  }
-
-  async #check(): Promise<string | undefined> {
-    this.#problem = await this.#checkStore().then(
+/**
+ * Returns a function that checks whether the store is available, at most once a second. It resolves to the fault of the
+ * store; undefined if it works.
+ */
+function readinessOf(checkStore: () => Promise<void>, clock: Clock): () => Promise<string | undefined> {
+  let checking: Promise<string | undefined> | undefined;
+  let problem: string | undefined;
+  let knownAt = Number.NEGATIVE_INFINITY;
+  const check = async () => {
+    problem = await checkStore().then(
       () => undefined,
       () => "storage unavailable",
     );
-    this.#knownAt = this.#clock.monotonic();
-    this.#checking = undefined;
-    return this.#problem;
-  }
+    knownAt = clock.monotonic();
+    checking = undefined;
+    return problem;
+  };
+  return async () => {
+    if (clock.monotonic() - knownAt < KNOWN_FOR) return problem;
+    const current = (checking ??= check());
+    return (await settlesWhileRunning(current, CHECK_DEADLINE)) ? current : "storage slow";
+  };
 }

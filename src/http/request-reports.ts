@@ -21,34 +21,30 @@ export interface ReportServices {
   readonly mayHoldKey: (text: string) => boolean;
 }
 
-/** Reports each finished request to usage, metrics, log, traces and request records. */
-export class RequestReports {
-  readonly #services: ReportServices;
-  readonly #base: URL;
+export type ReportRequest = ReturnType<typeof requestReports>;
 
-  constructor(services: ReportServices, base: string) {
-    this.#services = services;
-    this.#base = new URL(base);
-  }
+/** Returns what reports each finished request to usage, metrics, log, traces and request records. */
+export function requestReports(services: ReportServices, base: string) {
+  const baseUrl = new URL(base);
 
   /** Reports a request and returns its response, after the simulated delay if there is one. */
-  report(exchange: Exchange, response: Response): MaybePromise<Response> {
+  function report(exchange: Exchange, response: Response): MaybePromise<Response> {
     const duration = performance.now() - exchange.startedAt;
     const { caller, failed, simulation } = exchange;
     const isSimulated = hasSimulatedFailure(exchange);
-    const { usage, metrics, log, tracer } = this.#services;
+    const { usage, metrics, log, tracer } = services;
     const operation = exchange.operation;
     if (caller) usage.count(caller, operation, response.status);
     metrics.request(operation?.name, isSimulated ? "simulated" : response.status, duration / 1000);
     if (failed && !isSimulated) metrics.failed(operation?.name, failed.error.code);
-    if (failed || exchange.isWrite) this.#record(exchange, response.status, duration);
-    if (log.takesRequests || tracer) this.#log(exchange, response.status, duration);
+    if (failed || exchange.isWrite) recordRequest(exchange, response.status, duration);
+    if (log.takesRequests || tracer) logRequest(exchange, response.status, duration);
     return simulation?.delay ? simulation.delay.then(() => response) : response;
   }
 
   /** Writes a request to log and traces, without what may be a key in its path, and without its query. */
-  #log(exchange: Exchange, status: number, duration: number): void {
-    const { log, tracer, logsAddresses, mayHoldKey } = this.#services;
+  function logRequest(exchange: Exchange, status: number, duration: number): void {
+    const { log, tracer, logsAddresses, mayHoldKey } = services;
     const { id, request, caller, startedAt } = exchange;
     const key = caller ?? exchange.failed?.key;
     const operation = exchange.operation;
@@ -72,16 +68,16 @@ export class RequestReports {
       ...served,
       // Without a key, nobody decides which requests are traced.
       traceparent: caller ? request.headers.get("traceparent") : null,
-      route: operation && this.#base.pathname + operation.path,
+      route: operation && baseUrl.pathname + operation.path,
       path: exchange.compiled && recordedPath(exchange.compiled, request.params),
-      base: this.#base,
+      base: baseUrl,
       startedAt,
       isSimulated: hasSimulatedFailure(exchange),
     });
   }
 
-  #record(exchange: Exchange, status: number, duration: number): void {
-    const { records, logsAddresses, mayHoldKey } = this.#services;
+  function recordRequest(exchange: Exchange, status: number, duration: number): void {
+    const { records, logsAddresses, mayHoldKey } = services;
     const { id, request, caller, admission, isReplay, failed, reportedStage } = exchange;
     const operation = exchange.operation;
     if (!records.accepts(caller ?? failed?.key ?? exchange.address, failed !== undefined)) return;
@@ -102,6 +98,8 @@ export class RequestReports {
       duration,
     });
   }
+
+  return report;
 }
 
 /** What the ids in a path look like. Anything else in a path may be a part of a key, sent there by mistake. */

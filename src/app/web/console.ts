@@ -18,38 +18,29 @@ const policy =
 /** The files of the console, by name, each compressed once. */
 type Files = ReadonlyMap<string, StaticFile>;
 
-/** The web console. It is built in the background or on its first request, so that the start does not wait for it. */
-export class Console {
-  readonly #root: string;
-  readonly #protection: Readonly<Record<string, string>>;
-  readonly #page: FixedContent;
-
-  /** `root` is the path above the base address. `protection` has headers for pages into which users type keys. */
-  constructor(root: string, protection: Readonly<Record<string, string>>) {
-    this.#root = root;
-    this.#protection = protection;
-    this.#page = new FixedContent(async () => pageOf(root, [...(await allFiles()).keys()]));
-  }
-
+/**
+ * The web console. It is built in the background or on its first request, so that the start does not wait for it. `root` is
+ * the path above the base address. `protection` has headers for pages into which users type keys.
+ */
+export function webConsole(root: string, protection: Readonly<Record<string, string>>) {
+  const pageContent = new FixedContent(async () => pageOf(root, [...(await allFiles()).keys()]));
+  const headers = { "Content-Security-Policy": policy, ...protection };
+  const page: WebContent = arePagesMissing
+    ? missingPage
+    : { type: "text/html; charset=utf-8", headers, fixed: pageContent };
+  // The page is the same at all addresses of the console: its script reads the address.
+  const content: [string, WebContent][] = [
+    [`${root}/console`, page],
+    [`${root}/console/*`, page],
+    [`${root}/console/assets/*`, { named: async (name) => (await allFiles()).get(name) }],
+  ];
   /** Builds and compresses everything before the first request. */
-  async prepare(): Promise<void> {
+  const prepare = async (): Promise<void> => {
     if (arePagesMissing) return;
-    for (const content of [this.#page, ...[...(await allFiles()).values()].map(({ fixed }) => fixed)])
-      await content.prepare();
-  }
-
-  /** The page is the same at all addresses of the console: its script reads the address. */
-  get content(): [string, WebContent][] {
-    const headers = { "Content-Security-Policy": policy, ...this.#protection };
-    const page: WebContent = arePagesMissing
-      ? missingPage
-      : { type: "text/html; charset=utf-8", headers, fixed: this.#page };
-    return [
-      [`${this.#root}/console`, page],
-      [`${this.#root}/console/*`, page],
-      [`${this.#root}/console/assets/*`, { named: async (name) => (await allFiles()).get(name) }],
-    ];
-  }
+    const fixed = [...(await allFiles()).values()].map((file) => file.fixed);
+    for (const one of [pageContent, ...fixed]) await one.prepare();
+  };
+  return { content, prepare };
 }
 
 let files: Promise<Files> | undefined;

@@ -16,25 +16,18 @@ import type { Store, StoredResponse, StoredResponses } from "../interfaces.ts";
 import type { Rendered } from "../response/response.ts";
 import type { RequestIdentity } from "./request-identity.ts";
 
-/**
- * Serves requests that have an idempotency key. The response is stored in the transaction of the change, so a repeated
- * request does nothing twice. A key belongs to one account, mode, method and path.
- */
-export class Idempotency {
-  readonly #responses: StoredResponses;
-  readonly #store: Store;
-  readonly #clock: Clock;
-  /** Digests of the keys of requests with open transactions, including requests whose response was already late. */
-  readonly #running = new Set<string>();
+export type Idempotency = ReturnType<typeof openIdempotency>;
 
-  constructor(responses: StoredResponses, store: Store, clock: Clock) {
-    this.#responses = responses;
-    this.#store = store;
-    this.#clock = clock;
-  }
+/**
+ * Returns what serves requests that have an idempotency key. The response is stored in the transaction of the change, so a
+ * repeated request does nothing twice. A key belongs to one account, mode, method and path.
+ */
+export function openIdempotency(responses: StoredResponses, store: Store, clock: Clock) {
+  /** Digests of the keys of requests with open transactions, including requests whose response was already late. */
+  const running = new Set<string>();
 
   /** Sets `isReplay` of the exchange if the outcome is a stored one. */
-  async serve(
+  async function serve(
     exchange: Exchange,
     compiled: CompiledChange,
     identity: RequestIdentity,
@@ -43,14 +36,14 @@ export class Idempotency {
     const { operation, conclude, render } = compiled;
     const { shop } = input.caller;
     const { keyDigest, fingerprint, secret } = identity;
-    if (this.#running.has(keyDigest)) {
+    if (running.has(keyDigest)) {
       const message = "A request with this Idempotency-Key is still running. Repeat it to get its response.";
       return failure(idempotencyKeyInUse, message);
     }
 
-    this.#running.add(keyDigest);
+    running.add(keyDigest);
     try {
-      const known = await this.#runOnce(compiled, identity, input);
+      const known = await runOnce(compiled, identity, input);
       if (!("fingerprint" in known)) return known;
       if (known.fingerprint !== fingerprint) return reused(secret !== "");
       if (known.response !== "" || !conclude) {
@@ -61,10 +54,10 @@ export class Idempotency {
       const outcome = await conclude(input);
       const response = render(outcome, input);
       const text = serializeResponse(response, identity);
-      await this.#store.write(() => this.#responses.complete(storedIn(outcome, shop), keyDigest, text), shop);
+      await store.write(() => responses.complete(storedIn(outcome, shop), keyDigest, text), shop);
       return response;
     } finally {
-      this.#running.delete(keyDigest);
+      running.delete(keyDigest);
     }
   }
 
@@ -72,12 +65,12 @@ export class Idempotency {
    * Runs the change and stores its response, in one transaction, or returns the stored response. That of a change that
    * must be concluded is empty.
    */
-  async #runOnce(
+  async function runOnce(
     { prepare, change, conclude, render }: CompiledChange,
     identity: RequestIdentity,
     input: Input,
   ): Promise<Rendered | Failure | StoredResponse> {
-    const [responses, now] = [this.#responses, this.#clock.now()];
+    const now = clock.now();
     const { shop } = input.caller;
     const { keyDigest, fingerprint } = identity;
     let preparation: unknown;
@@ -92,16 +85,18 @@ export class Idempotency {
     }
     const once = () => responses.around(change(input, preparation), keepResponse);
     for (;;) {
-      const known = await this.#store.read(responses.find(shop, keyDigest), shop);
+      const known = await store.read(responses.find(shop, keyDigest), shop);
       if (known) return known;
-      preparation ??= prepare && (await this.#store.read(prepare(input), shop));
+      preparation ??= prepare && (await store.read(prepare(input), shop));
       try {
-        return await this.#store.write(once, shop);
+        return await store.write(once, shop);
       } catch (error) {
         if (error !== storedByAnother) throw error;
       }
     }
   }
+
+  return { serve };
 }
 
 /** The shop that has the stored response: a reset has made a new one. */
