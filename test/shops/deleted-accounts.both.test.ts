@@ -5,6 +5,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/timing/clock.ts";
+import { turns } from "../../src/timing/turns.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { newKeyIn } from "../harness/keys.ts";
 import { untilMetric, untilWaiting } from "../harness/metrics.ts";
@@ -94,6 +95,7 @@ describe("a deleted account", () => {
       const service = await TestService.start({ settings: production });
       const { accounts, base } = service.app;
       const { account, key } = await service.newAccountWithKey("enterprise", unlimitedQuota, ALL, mode);
+      await eventually(() => !turns.isInDebt(undefined)); // otherwise changes of shops come before its own
       const release = await service.store.lock();
       const deleted = accounts.delete(account.id, service.clock.now());
       const headers = { "Idempotency-Key": "waiting" };
