@@ -82,9 +82,10 @@ export class Server {
     // In the same turn of the event loop: no request is read in between.
     try {
       const served = servedAt({ host, port: this.port });
+      /** For errors that even the API's own error handling could not handle. */
       const error = (thrown: Error) => {
         served.onError(thrown);
-        return lastResort();
+        return plainError(internalError, "The service failed.", sharedHeaders);
       };
       const fetch = withDate((request: Request) => notFound(served.paths.ofUnknown(request)));
       this.#server.reload({ ...options, fetch, error, routes: this.#routes(served) });
@@ -138,15 +139,12 @@ export class Server {
         if (!this.#asksToClose) return serve(request, server);
         if (this.#hold) this.#heldRequests++;
         const response = whenReady(this.#hold, () => serve(request, server));
-        return whenReady(response, closing);
+        return whenReady(response, (one) => withHeader(one, "Connection", "close")); // RFC 9112, section 9.6
       });
     const handler = (route: Route) => untilStopped((request, server) => api.serve(route, request, server));
     const unknown = handler(unknownRoute);
     const base: Handler = (request, server) =>
-      whenReady(unknown(request, server), (response) => {
-        response.headers.set("Link", baseLinks);
-        return response;
-      });
+      whenReady(unknown(request, server), (response) => withHeader(response, "Link", baseLinks));
     return {
       ...Object.fromEntries([...routes].map(([pattern, route]) => [basePath + pattern, handler(route)])),
       ...Object.fromEntries([basePath, `${basePath}/`].map((path) => [path, base])),
@@ -163,24 +161,15 @@ export class Server {
 function withDate(handle: Handler): Handler {
   return (request, server) => {
     const response = handle(request, server);
-    return request.method === "HEAD" ? whenReady(response, dated) : response;
+    if (request.method !== "HEAD") return response;
+    return whenReady(response, (one) => withHeader(one, "Date", new Date().toUTCString()));
   };
 }
 
-function dated(response: Response): Response {
-  response.headers.set("Date", new Date().toUTCString());
+/** The same response, with one header set. */
+function withHeader(response: Response, name: string, value: string): Response {
+  response.headers.set(name, value);
   return response;
-}
-
-/** The same response, after which the connection is closed (RFC 9112, section 9.6). */
-function closing(response: Response): Response {
-  response.headers.set("Connection", "close");
-  return response;
-}
-
-/** For errors that even the API's own error handling could not handle. */
-function lastResort(): Response {
-  return plainError(internalError, "The service failed.", sharedHeaders);
 }
 
 /** Why listening failed, in words for the operator. */

@@ -1,7 +1,6 @@
 import { FixedContent } from "../../http/response/fixed-content.ts";
 import type { StaticFile, WebContent } from "../../http/response/web-content.ts";
-import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { buildConsole, type ConsoleFile } from "./build-console.ts";
+import { buildConsole } from "./build-console.ts";
 import { arePagesMissing, isBuilt, missingPage } from "./built.ts";
 
 const types: Readonly<Record<string, string>> = {
@@ -53,13 +52,10 @@ function allFiles(): Promise<Files> {
   }));
 }
 
+/** Builds the console from its sources, or takes the files that a built program contains. */
 async function build(): Promise<Files> {
-  return new Map((await filesOfConsole()).map(({ name, text }) => [name, fileOf(name, text)]));
-}
-
-/** Builds the console from its sources, or returns the files that a built program contains. */
-function filesOfConsole(): MaybePromise<ConsoleFile[]> {
-  return isBuilt ? import("./embedded.ts").then(({ embeddedConsole }) => embeddedConsole) : buildConsole();
+  const made = isBuilt ? (await import("./embedded.ts")).embeddedConsole : await buildConsole();
+  return new Map(made.map(({ name, text }) => [name, fileOf(name, text)]));
 }
 
 function fileOf(name: string, text: string): StaticFile {
