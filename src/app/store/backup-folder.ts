@@ -40,10 +40,7 @@ export function backupsIn(folder: string, now = Date.now()): Backup[] {
 }
 
 /** The files that were deleted, and the reasons why others could not be. */
-export interface Deletion {
-  readonly deleted: readonly string[];
-  readonly failures: readonly string[];
-}
+export type Deletion = Readonly<Record<"deleted" | "failures", readonly string[]>>;
 
 /** Those of one store. */
 export function ownBackups(backups: readonly Backup[], mark: string | undefined): Backup[] {
