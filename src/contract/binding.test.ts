@@ -90,7 +90,9 @@ test("a handler that reads an undeclared input does not compile", () => {
 test("what a store returns is the failure, or the body of the response", () => {
   const failed = failure(notFound, "There is none.");
   const outcomes: ({ readonly id: bigint } | null | typeof failed)[] = [{ id: 1n }, null, failed];
-  expect(outcomes.map(responseWith)).toEqual([{ body: { id: 1n } }, { body: null }, failed]);
+  expect(outcomes.map((outcome) => responseWith(outcome))).toEqual([{ body: { id: 1n } }, { body: null }, failed]);
+  // @ts-expect-error -- a body with this field would be taken for a failure
+  responseWith({ id: 1n, error: "none" } as { readonly id: bigint; readonly error?: string } | typeof failed);
 });
 
 test("a change that yields anything but a step of the store does not compile", () => {

@@ -167,7 +167,14 @@ export function requireDeclared(failed: Failure, { name, errors }: Operation): F
   );
 }
 
-/** The response to a request for which a store has returned this: it is the failure, or the body of the success. */
-export function responseWith<T>(outcome: T): Extract<T, Failure> | { readonly body: Exclude<T, Failure> } {
+type FieldOf<T> = T extends unknown ? keyof T : never;
+
+/**
+ * The response to a request for which a store has returned this: it is the failure, or the body of the success. A body
+ * with a field `error` could not be told from a failure, so it does not compile.
+ */
+export function responseWith<T>(
+  outcome: "error" extends FieldOf<Exclude<T, Failure>> ? never : T,
+): Extract<T, Failure> | { readonly body: Exclude<T, Failure> } {
   return isFailure(outcome) ? outcome : { body: outcome as Exclude<T, Failure> };
 }
