@@ -30,14 +30,14 @@ const newAccount = async () => {
   key = account.key;
 };
 
-/** Each test has an account of its own, on one service: starting one takes longer than most tests. */
+/** The tests share one service, because starting it takes longer than most of them. Each has its own account. */
 function shareService(): void {
   beforeAll(start);
   beforeEach(newAccount);
   afterAll(() => service.stop());
 }
 
-/** Each test has a service of its own: it replaces it, or looks at what is stored for all accounts. */
+/** Each test starts its own service, because it restarts it or reads what is stored for all accounts. */
 function startEachTime(): void {
   beforeEach(start);
   beforeEach(newAccount);

@@ -3,8 +3,8 @@ import { compileSerializer } from "../../contract/serialize.ts";
 import { itemsOf } from "../../contract/validators.ts";
 
 /**
- * Compiles the schema of a list into a function that writes as many of the items as have at most so many bytes, and the
- * first. It returns their JSON and their number.
+ * Compiles the schema of a list into a function that writes the first items as JSON, up to a number of bytes, but at
+ * least one. It returns the text and the number of items.
  */
 export function compilePageText(schema: TSchema) {
   const serialize = compileSerializer(schema);
