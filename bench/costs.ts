@@ -6,13 +6,11 @@
 import { dlopen, ptr } from "bun:ffi";
 import { domains } from "../src/app/domains.ts";
 import { messageOf } from "../test/harness/agents.ts";
-import { CostlyShop, costlyOperations, costlyTools, type Send } from "../test/harness/costly-requests.ts";
+import { CostlyShop, costlyOperations, costlyTools, type Send, shareOf } from "../test/harness/costly-requests.ts";
 import { TestService } from "../test/harness/service.ts";
 
 /** At most so many times the time of reading one animal. */
 const MOST = 150;
-const MOST_OF_MANY = 600;
-const many = new Set(["importPets", "deletePets"]);
 /** Orders of the shop. Half of them are sales, each by another seller. */
 const ORDERS = 12_000;
 /** So long nothing comes when a stream has sent what is stored, in milliseconds; and how much is read of it, in bytes. */
@@ -164,7 +162,7 @@ for (const [name, requests] of subjects) {
     ...found,
   ].toSorted(([, left], [, right]) => right.longest - left.longest);
   const times = longest / unit;
-  const isOver = times > (many.has(name) ? MOST_OF_MANY : MOST);
+  const isOver = times > MOST * shareOf(name);
   isTooMuch ||= isOver;
   const verdict = isOver ? "TOO MUCH" : "";
   console.log(

@@ -808,6 +808,11 @@ export const failures: Readonly<Record<string, Example>> = {
     headers: { "Content-Type": "application/json" },
     body: '{"code":"precondition_failed","message":"The resource no longer matches `If-Match`. Nothing was changed.","status":412}',
   },
+  pets_too_large: {
+    status: 413,
+    headers: { "Content-Type": "application/json" },
+    body: '{"code":"pets_too_large","message":"The animals to change or delete have more than 512 KiB of metadata together. Nothing was changed.","status":413}',
+  },
   pets_not_deletable: {
     status: 409,
     headers: { "Content-Type": "application/json" },

@@ -2062,6 +2062,7 @@ export interface ErrorCodes {
     | "insufficient_scope"
     | "key_banned"
     | "payload_too_large"
+    | "pets_too_large"
     | "request_timeout"
     | "sandbox_was_reset"
     | "shop_full"
@@ -2074,6 +2075,7 @@ export interface ErrorCodes {
     | "key_banned"
     | "payload_too_large"
     | "pets_not_deletable"
+    | "pets_too_large"
     | "request_timeout"
     | "sandbox_was_reset"
     | "unsupported_media_type";
@@ -2496,7 +2498,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Add several animals (beta).
    *
-   * Adds up to 500 animals in one request, all or none. The body may have 512 KiB. With `"onError": "skip"`, adds those without a fault.
+   * Adds up to 500 animals in one request, all or none. The body may have 512 KiB, and so may the metadata of the animals that are updated. With `"onError": "skip"`, adds those without a fault.
    *
    * Needs a key with the scope `write`.
    */
@@ -2505,7 +2507,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Delete several animals (beta).
    *
-   * Deletes up to 500 animals, all or none: those of an import, for example. Ids of no animal are ignored. An animal that an order reserves or has sold cannot be deleted here.
+   * Deletes up to 500 animals, all or none: those of an import, for example. Together they may have 512 KiB of metadata. Ids of no animal are ignored. An animal that an order reserves or has sold cannot be deleted here.
    *
    * Needs a key with the scope `write`.
    */

@@ -230,7 +230,12 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await button(page, "Done").click();
     await start(page, fileWith(Array.from({ length: 4 }, () => "x".repeat(500)))); // one megabyte
     await says(page, "501 animals added from animals.csv");
-    expect((await ui.service.call("GET", "/shop", { key })).json.animals.total).toBe(1_002);
+    const total = async () => (await ui.service.call("GET", "/shop", { key })).json.animals.total;
+    expect(await total()).toBe(1_002);
+    await button(page, "Undo the import").click();
+    await page.getByRole("button", { name: "Delete 501 animals" }).click();
+    await page.locator(".toasts").getByText("The import is undone").waitFor();
+    expect(await total()).toBe(501);
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
   });

@@ -5,6 +5,7 @@ import { bodyLimits } from "../../src/contract/requests.ts";
 import { UNCHECKED_ITEMS } from "../../src/contract/schemas.ts";
 import { exactJson } from "../../src/contract/serialize.ts";
 import { compileValidator } from "../../src/contract/validators.ts";
+import { MOST_BYTES, MOST_PETS } from "../../src/domains/pets/several-pets.operations.ts";
 
 /**
  * What fills a body: texts that JSON escapes, metadata of many pairs, as many items as possible, items with faults where
@@ -56,6 +57,8 @@ const MANY_PAIRS = [50, 75] as const;
 const ENDING = 100;
 /** Imports of 500 animals. */
 const CROWD = 21;
+/** How many animals with such texts an import can have. */
+const AT_ONCE = 15;
 
 /**
  * Makes the costliest requests that operations accept, from their schemas, in a shop that it fills with the largest
@@ -107,6 +110,7 @@ export class CostlyShop {
         const text = (await this.#bodies[name]?.()) ?? this.#body(operation, style, await this.#idsFor(operation));
         yield { what: style, method, path: await path(), body: text };
       }
+      if (name === "importPets") yield { what: "updates", method, path: await path(), body: await this.#updates() };
       return;
     }
     const base = query?.properties["limit"] ? "limit=100" : "";
@@ -141,7 +145,8 @@ export class CostlyShop {
   /** A category of which every tenth of more animals is than one transaction scans. */
   async #crowdedCategory(): Promise<string> {
     const id = await this.#made1("/categories", { name: `Category ${++this.#made}` });
-    for (let part = 0; part < CROWD; part++) await this.#newPets(500, (index) => (index % 10 === 0 ? Number(id) : 1));
+    for (let part = 0; part < CROWD; part++)
+      await this.#newPets(500, (index) => ({ categoryId: index % 10 === 0 ? Number(id) : 1 }));
     return id;
   }
 
@@ -191,20 +196,42 @@ export class CostlyShop {
   async #idsFor({ name, body }: Operation): Promise<Readonly<Record<string, unknown>>> {
     const { properties: fields = {} }: Keywords = body?.schema ?? {};
     if (fields["petId"]) return { petId: Number(await this.#newPet()), confirm: undefined }; // with `expiresAt`
-    if (fields["ids"] && name === "deletePets")
-      return { ids: await this.#newPets((fields["ids"] as Keywords).maxItems ?? 1) };
+    if (fields["ids"] && name === "deletePets") return { ids: (await this.#changeable()).map(({ id }) => id) };
     return {};
+  }
+
+  /** Changes as many animals as one import can, all by a few bytes. */
+  async #updates(): Promise<string> {
+    const animals = (await this.#changeable()).map(({ reference }) => ({ name: "Tom", categoryId: 1, reference }));
+    return JSON.stringify({ animals, onExisting: "update" });
+  }
+
+  /** As many animals as one request can delete or update, with as much metadata as they may have together. */
+  async #changeable(): Promise<{ readonly id: number; readonly reference: string }[]> {
+    const [pairs, length] = LONG_TEXTS;
+    const metadata = Object.fromEntries(Array.from({ length: pairs }, (_, index) => [`k${index}`, '"'.repeat(length)]));
+    let large = Math.floor(MOST_BYTES / JSON.stringify(metadata).length);
+    const made: { id: number; reference: string }[] = [];
+    while (made.length < MOST_PETS) {
+      const count = Math.min(large || MOST_PETS - made.length, large ? AT_ONCE : MOST_PETS);
+      const reference = (index: number) => `changeable ${this.#made + index}`;
+      const ids = await this.#newPets(count, (index) => ({ reference: reference(index), ...(large && { metadata }) }));
+      made.push(...ids.map((id, index) => ({ id, reference: reference(index) })));
+      this.#made += count;
+      large -= Math.min(large, count);
+    }
+    return made;
   }
 
   async #newPet(): Promise<string> {
     return String((await this.#newPets(1))[0]);
   }
 
-  async #newPets(count: number, categoryOf: (index: number) => number = () => 1): Promise<number[]> {
+  async #newPets(count: number, more: (index: number) => object = () => ({})): Promise<number[]> {
     const ids: number[] = [];
     for (let from = 0; from < count; from += 500) {
       const animals = Array.from({ length: Math.min(500, count - from) }, (_, index) => {
-        return { name: "Rex", categoryId: categoryOf(index), status: "available" };
+        return { name: "Rex", categoryId: 1, status: "available", ...more(index) };
       });
       const { animals: added } = await this.#sent("POST", "/pets/import", JSON.stringify({ animals }));
       ids.push(...added.map(({ id }: { readonly id: number }) => id));
@@ -311,6 +338,9 @@ function valuesIn(value: unknown): number {
   if (typeof value !== "object" || value === null) return 1;
   return Object.values(value).reduce<number>((sum, part) => sum + valuesIn(part), 1);
 }
+
+/** How many times as much as others an operation may do at once: these change up to 500 animals in one transaction. */
+export const shareOf = (name: string): number => (["importPets", "deletePets"].includes(name) ? 4 : 1);
 
 /** All operations, those last that replace the shop. */
 export function costlyOperations(operations: readonly Operation[]): readonly Operation[] {

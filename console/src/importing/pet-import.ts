@@ -140,11 +140,10 @@ export class PetImport {
       this.#part = undefined;
       this.#onChange();
     } catch (error) {
-      const { code } = error as PetstoreError;
       if (isCertain(error)) this.#part = undefined;
       this.#isLimited = /^(limited|banned)$/.test(`${interruption.value?.kind}`);
       if (this.#request.signal.aborted) return;
-      if (code === "payload_too_large" && animals.length > 1) {
+      if ((error as PetstoreError).status === 413 && animals.length > 1) {
         this.#size = Math.ceil(animals.length / 2); // long metadata
         return;
       }
@@ -161,14 +160,20 @@ export class PetImport {
     this.#request = new AbortController();
     // Only the same request again tells whether its animals were added.
     if (this.#part) await this.#send().catch((error: unknown) => this.#part && Promise.reject(error));
+    let size = deletePetsMost;
     while (this.added.length > 0) {
-      const part = this.added.slice(-deletePetsMost);
+      const part = this.added.slice(-size);
       try {
         const ids = part.map(({ id }) => id);
         await this.#petstore.deletePets({ ids }, { timeout: REQUEST_TIMEOUT, signal: this.#request.signal });
         this.added.splice(-part.length);
       } catch (error) {
-        if ((error as PetstoreError).code !== "pets_not_deletable") throw error;
+        const { code, status } = error as PetstoreError;
+        if (status === 413 && part.length > 1) {
+          size = Math.ceil(part.length / 2); // long metadata
+          continue;
+        }
+        if (code !== "pets_not_deletable") throw error;
         for (const { path } of detailsOf(error)) {
           const held = part[Number(path.split("/").at(-1))] as Added;
           this.kept.push(held);

@@ -2,8 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { Fault } from "../../contract/errors.ts";
 import type { EventFilter } from "../../contract/event-filter.ts";
 import { Int64 } from "../../contract/schemas.ts";
-import { isOneOf } from "../../storage/pages.ts";
-import { cachedQuery, type SqlParameter } from "../../storage/statement.ts";
 import { all, type Change, type Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
@@ -15,7 +13,7 @@ import { priceIn } from "../shops/prices.ts";
 import { countStatus, markedSold } from "./pet-figures.ts";
 import { petUpdated } from "./pets.operations.ts";
 import type { NewPet, Pet, PetPatch } from "./pets.schemas.ts";
-import { columns, type PetRow, petFields, setFields, toPet } from "./pets.statements.ts";
+import { petFields, setFields } from "./pets.statements.ts";
 import { countInCategories } from "./pets-by-category.store.ts";
 
 /** The events of animals. */
@@ -37,15 +35,6 @@ export interface PetChecks {
 export interface DecidingOrder {
   readonly id: bigint;
   readonly isOpen: boolean;
-}
-
-/** Part of a transaction: the animals that have these references. */
-export function* ownersOf(shop: number, references: readonly string[]): Query<Pet[]> {
-  if (references.length === 0) return [];
-  const parameters: SqlParameter[] = [shop];
-  const isOne = isOneOf(references, "reference")((reference) => `$${parameters.push(reference)}`);
-  const sql = `SELECT ${columns} FROM pets WHERE shop = $1 AND reference IS NOT NULL AND ${isOne}`;
-  return (yield* all(cachedQuery<PetRow>(sql), ...parameters)).map(toPet);
 }
 
 /** A new animal without its id. `currency` is that of a price which has none, as far as it is known. */

@@ -1,3 +1,4 @@
+import type { Failure } from "../../contract/errors.ts";
 import { insertAll, together } from "../../storage/combined-steps.ts";
 import type { IdRow, ValuesOf } from "../../storage/statement.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
@@ -6,7 +7,7 @@ import { insertMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { lockShop } from "../shops/shops.store.ts";
-import { changePet, type DecidingOrder, isSamePet, ownersOf, type PetChecks, petEvent } from "./pet-change.ts";
+import { changePet, type DecidingOrder, isSamePet, type PetChecks, petEvent } from "./pet-change.ts";
 import { added, statusFigure } from "./pet-figures.ts";
 import {
   type Draft,
@@ -21,6 +22,8 @@ import type { Pet } from "./pets.schemas.ts";
 import { insert, lastId, petFields, setLastId } from "./pets.statements.ts";
 import { countInCategories } from "./pets-by-category.store.ts";
 import { fullness, type ShopFull } from "./pets-in-shop.store.ts";
+import type { petsTooLarge } from "./several-pets.operations.ts";
+import { petsWith, refusalOf } from "./several-pets.store.ts";
 
 export interface ImportRules {
   /** True to leave out animals with faults. Otherwise, one fault refuses all. */
@@ -47,15 +50,18 @@ export function* addPets(
   author: Author,
   pets: readonly ImportedPet[],
   rules: ImportRules = {},
-): Change<ImportResult | ShopFull> {
+): Change<ImportResult | ShopFull | Failure<typeof petsTooLarge>> {
   const { shop } = author;
   const { skipsFaults = false, onExisting = "refuse" } = rules;
   const locked = yield* lockShop(shop, clock.now());
+  const references = [...new Set(pets.flatMap(({ reference }) => reference ?? []))];
+  const refusal = onExisting === "update" && (yield* refusalOf(shop, "reference", references));
+  if (refusal) return refusal;
   const state = {
     onExisting,
     currency: pets.some(({ price }) => price && price.currency === undefined) ? yield* currencyOf(shop) : undefined,
     unknownCategories: yield* unknownCategoriesOf(locked, pets, categoryExists),
-    ...(yield* existingPets(locked, pets, onExisting === "update" ? orderOf : undefined)),
+    ...(yield* existingPets(locked, pets, references, onExisting === "update" ? orderOf : undefined)),
     lastId: ((yield* first(lastId, shop)) as IdRow).id,
   };
   const { planned, faults } = planImport(state, pets);
@@ -103,11 +109,15 @@ function* unknownCategoriesOf(
   return unknown;
 }
 
-/** The animals that have references of these, and the orders that decide a status that would be changed, if `find` is given. */
-function* existingPets(locked: LockedShop, pets: readonly ImportedPet[], find: PetChecks["orderOf"]) {
-  const references = [...new Set(pets.flatMap(({ reference }) => reference ?? []))];
+/** The animals that have these references, and the orders that decide a status that would be changed, if `find` is given. */
+function* existingPets(
+  locked: LockedShop,
+  pets: readonly ImportedPet[],
+  references: readonly string[],
+  find: PetChecks["orderOf"],
+) {
   const orders = new Map<bigint, DecidingOrder>();
-  let owners = yield* ownersOf(locked.shop, references);
+  let owners = yield* petsWith(locked.shop, "reference", references);
   const statusOf = new Map(owners.map(({ reference, status }) => [reference, status]));
   const changing = new Set(
     pets.flatMap(({ reference, status }) => (status && status !== statusOf.get(reference) ? [reference] : [])),
@@ -119,7 +129,7 @@ function* existingPets(locked: LockedShop, pets: readonly ImportedPet[], find: P
   if (find && held.length > 0) {
     const found = yield* together(held.map(({ id }) => find(locked, id)));
     for (const [index, { id }] of held.entries()) if (found[index]) orders.set(id, found[index]);
-    owners = yield* ownersOf(locked.shop, references); // some orders may have expired
+    owners = yield* petsWith(locked.shop, "reference", references); // some orders may have expired
   }
   const byReference = new Map(
     owners.map((pet): [string, Draft] => [pet.reference as string, { before: pet, after: pet }]),

@@ -77,6 +77,7 @@ export function severalPetsHandlers(store: PetStore): Handlers<typeof severalPet
         const pets = sound.map(({ pet }) => pet);
         const rules = { skipsFaults: skips, onExisting };
         const result = yield* store.addSeveral(authorOf(caller, requestId), pets, rules);
+        if (isFailure(result)) return result;
         if ("refused" in result) return full(result);
         const indexOf = (place: number) => (sound[place] as { index: number }).index;
         const more = result.faults.map((fault) => ({ ...fault, index: indexOf(fault.index) }));

@@ -497,6 +497,14 @@ test("animals whose references exist are refused, left out or changed", async ()
   ]);
 });
 
+test("changes animals with more metadata than one transaction may change in several", async () => {
+  const metadata = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`k${index}`, '"'.repeat(500)]));
+  const references = Array.from({ length: 100 }, (_, index) => `${index}`);
+  await importJson(newFile(references.map((reference) => line("Rex", { reference, metadata })).join("")));
+  const changed = newFile(references.map((reference) => line("Tom", { reference })).join(""));
+  expect(await importJson(changed, ["--on-existing", "update"])).toMatchObject({ updated: 100, nextLine: 101 });
+});
+
 test("a file that does not fit into the shop is refused before anything is added", async () => {
   await place.run(`UPDATE shops SET animals_allowed = 700 WHERE shop = ${shop}`);
   const { status, stderr } = await importText(lines(1, 701));

@@ -1,4 +1,5 @@
 import { createReadStream, statSync } from "node:fs";
+import { isFailure } from "../../contract/errors.ts";
 import { asFileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { type Storage, silentObserver } from "../../storage/storage.ts";
@@ -96,7 +97,7 @@ async function runImport(
       try {
         const result = await storage.write(() => pets.addSeveral(operator(shop), part, { onExisting }));
         if ("refused" in result) throw shopIsFull(result);
-        return result;
+        return isFailure(result) ? undefined : result;
       } catch (error) {
         // A failed sync leaves the outcome unknown. The store also becomes unusable once a newer release has updated it,
         // but then nothing was added.

@@ -12,11 +12,17 @@ import { MOST_PETS } from "./several-pets.operations.ts";
 /** The pause between two parts, in milliseconds. It is longer than the retry interval of blocked writers. */
 const PAUSE = 10;
 
-/** Adds animals, all or none. Resolves with the faults of those that cannot be added, or else the outcome for each. */
-export type AddPets = (pets: readonly ImportedPet[]) => Promise<{
-  readonly faults: readonly PetFault[];
-  readonly imported: readonly { readonly outcome: PetOutcome }[];
-}>;
+/**
+ * Adds animals, all or none. Resolves with the faults of those that cannot be added, or else the outcome for each; with
+ * undefined if they are too large together.
+ */
+export type AddPets = (pets: readonly ImportedPet[]) => Promise<
+  | {
+      readonly faults: readonly PetFault[];
+      readonly imported: readonly { readonly outcome: PetOutcome }[];
+    }
+  | undefined
+>;
 
 export interface ImportOptions {
   readonly format: Format;
@@ -82,10 +88,17 @@ export async function importPets(
   const outcomes = { created: 0, updated: 0, skipped: 0 };
   let waiting: FilePet[] = [];
   let sent: readonly FilePet[] = [];
+  let size = MOST_PETS;
   const addPart = async () => {
     throwIfStopped(stop);
-    sent = waiting.splice(0, MOST_PETS);
-    const { faults: found, imported } = await add(sent.map(({ pet }) => pet));
+    sent = waiting.slice(0, size);
+    const result = await add(sent.map(({ pet }) => pet));
+    if (!result) {
+      size = Math.ceil(sent.length / 2);
+      return;
+    }
+    waiting.splice(0, sent.length);
+    const { faults: found, imported } = result;
     faults.add(found.map(({ index, path, message }) => ({ line: lineOf(sent[index]), message: `${path} ${message}` })));
     if (found.length > 0) return;
     for (const { outcome } of imported) outcomes[outcome]++;
@@ -100,7 +113,7 @@ export async function importPets(
       waiting = faults.total > 0 ? [] : [...waiting, ...part.pets];
       while (faults.total === 0 && waiting.length >= MOST_PETS) await addPart();
     }
-    if (faults.total === 0 && waiting.length > 0) await addPart();
+    while (faults.total === 0 && waiting.length > 0) await addPart();
     const { updated, skipped } = outcomes;
     return { added, updated, skipped, nextLine, faults };
   } catch (error) {

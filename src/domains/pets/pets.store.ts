@@ -9,7 +9,7 @@ import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { lockShop } from "../shops/shops.store.ts";
-import { changePet, completePet, ownersOf, type PetChecks, patchedPet, petEvent } from "./pet-change.ts";
+import { changePet, completePet, type PetChecks, patchedPet, petEvent } from "./pet-change.ts";
 import { animalTotals, countStatus, statusFigure } from "./pet-figures.ts";
 import { type ImportedPet, takenBy, unknownCategory } from "./pet-import-plan.ts";
 import { addPets, type ImportRules } from "./pet-imports.store.ts";
@@ -24,7 +24,7 @@ import {
   referenceTaken,
 } from "./pets.operations.ts";
 import { type NewPet, type Pet, type PetPatch, type PetStatus, PetWithoutId } from "./pets.schemas.ts";
-import { byId, newPetRow, petFields, remove, setStatus, toPet } from "./pets.statements.ts";
+import { byId, byReference, newPetRow, petFields, remove, setStatus, toPet } from "./pets.statements.ts";
 import { countInCategories } from "./pets-by-category.store.ts";
 import { type ShopFull, whyRefused } from "./pets-in-shop.store.ts";
 import { deletePets } from "./several-pets.store.ts";
@@ -187,6 +187,6 @@ function ordered(id: bigint, consequence: string) {
 
 /** Part of a transaction: the failure if another animal has the reference. */
 function* refusalOfReference(shop: number, reference: string | undefined) {
-  const [owner] = reference === undefined ? [] : yield* ownersOf(shop, [reference]);
+  const owner = reference === undefined ? undefined : yield* first(byReference, shop, reference);
   return owner && failure(referenceTaken, `The reference ${takenBy(owner)}.`);
 }

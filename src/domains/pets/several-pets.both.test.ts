@@ -260,3 +260,54 @@ describe("deletePets", () => {
     await expectSoundLog();
   });
 });
+
+describe("animals with more than 512 KiB of metadata together", () => {
+  /** 66 of these have 532,290 bytes, and 65 of them 524,225. */
+  const large = {
+    ...rex,
+    metadata: Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`k${index}`, '"'.repeat(500)])),
+  };
+  let ids: number[];
+
+  beforeEach(async () => {
+    ids = [];
+    for (let part = 0; part < 6; part++) {
+      const { json } = await importPets(many(11, (index) => ({ ...large, reference: `${11 * part + index}` })));
+      ids.push(...json.animals.map(({ id }: { id: number }) => id));
+    }
+  });
+
+  test("cannot be deleted at once", async () => {
+    const { status, json } = await deletePets(ids);
+    expect([status, json]).toEqual([
+      413,
+      {
+        code: "pets_too_large",
+        message: "The animals have 532290 bytes of metadata together, not 524288 at most.",
+        status: 413,
+      },
+    ]);
+    expect(await total()).toBe(66);
+    expect((await deletePets(ids.slice(1))).json).toEqual({ deleted: ids.slice(1) });
+    await expectSoundLog();
+  });
+
+  test("cannot be updated at once, but are left out as before", async () => {
+    const changed = ids.map((_, index) => ({ name: "Tom", categoryId: 1, reference: `${index}` }));
+    for (const onError of [undefined, "skip"]) {
+      const { status, json } = await importPets(changed, { onExisting: "update", ...(onError && { onError }) });
+      expect([status, json.code]).toEqual([413, "pets_too_large"]);
+    }
+    expect((await importPets(changed, { onExisting: "skip" })).json.animals[65]).toEqual({
+      index: 65,
+      id: 66,
+      outcome: "skipped",
+    });
+    expect((await importPets(changed.slice(1), { onExisting: "update" })).json.animals[64].outcome).toBe("updated");
+    expect((await call("GET", "/pets?ids=1,66")).json.map(({ name }: { name: string }) => name)).toEqual([
+      "Rex",
+      "Tom",
+    ]);
+    await expectSoundLog();
+  });
+});

@@ -12,8 +12,15 @@ export const MOST_PETS = 500;
 export const FAULTS_OF_A_PET = 3;
 /** What an import does with an animal whose reference another one has. */
 export const onExistingRules = ["refuse", "skip", "update"] as const;
-const LARGEST_BODY = 512 * 1024;
+/** How large the body of an import may be, and the metadata of the animals that one request changes or deletes, in bytes. */
+export const MOST_BYTES = 512 * 1024;
 
+export const petsTooLarge = defineError({
+  code: "pets_too_large",
+  status: 413,
+  meaning: `The animals to change or delete have more than ${MOST_BYTES / 1024} KiB of metadata together. Nothing was changed.`,
+  advice: "Name fewer animals, in several requests.",
+});
 export const petsNotDeletable = defineError({
   code: "pets_not_deletable",
   status: 409,
@@ -92,8 +99,8 @@ const importPets = defineOperation({
   stability: "beta",
   summary: "Add several animals",
   description:
-    `Adds up to ${MOST_PETS} animals in one request, all or none. The body may have ${LARGEST_BODY / 1024} KiB. With ` +
-    '`"onError": "skip"`, adds those without a fault.',
+    `Adds up to ${MOST_PETS} animals in one request, all or none. The body may have ${MOST_BYTES / 1024} KiB, and so may ` +
+    'the metadata of the animals that are updated. With `"onError": "skip"`, adds those without a fault.',
   body: {
     files: "the command `petstore import` and the console take files",
     schema: PetImport,
@@ -105,7 +112,7 @@ const importPets = defineOperation({
         onExisting: "update",
       },
     },
-    limits: { bytes: LARGEST_BODY, values: 20 * MOST_PETS, escapes: 64_000 },
+    limits: { bytes: MOST_BYTES, values: 20 * MOST_PETS, escapes: 64_000 },
   },
   emits: ["pet.created", "pet.updated", "order.expired"],
   response: {
@@ -127,7 +134,7 @@ const importPets = defineOperation({
       "New prices": { animals: [{ index: 0, id: 7n, outcome: "updated" }], faults: [] },
     },
   },
-  errors: [invalidRequest, shopFull],
+  errors: [invalidRequest, petsTooLarge, shopFull],
 });
 
 const deletePets = defineOperation({
@@ -138,8 +145,9 @@ const deletePets = defineOperation({
   stability: "beta",
   summary: "Delete several animals",
   description:
-    `Deletes up to ${MOST_PETS} animals, all or none: those of an import, for example. Ids of no animal are ignored. An ` +
-    "animal that an order reserves or has sold cannot be deleted here.",
+    `Deletes up to ${MOST_PETS} animals, all or none: those of an import, for example. Together they may have ` +
+    `${MOST_BYTES / 1024} KiB of metadata. Ids of no animal are ignored. An animal that an order reserves or has sold ` +
+    "cannot be deleted here.",
   testPanel: { disabled: "one click would permanently delete animals" },
   body: {
     schema: Type.Object(
@@ -163,7 +171,7 @@ const deletePets = defineOperation({
     ),
     examples: { "Two animals": { deleted: [7n, 8n] } },
   },
-  errors: [petsNotDeletable],
+  errors: [petsTooLarge, petsNotDeletable],
 });
 
 export const severalPetsOperations = [importPets, deletePets] as const;

@@ -2,35 +2,51 @@ import { type Failure, failure, MAX_FAULTS } from "../../contract/errors.ts";
 import { count } from "../../contract/messages.ts";
 import { together } from "../../storage/combined-steps.ts";
 import { isOneOf } from "../../storage/pages.ts";
-import { cachedChange, type SqlParameter } from "../../storage/statement.ts";
-import { all, type Change, type Query } from "../../storage/transaction.ts";
+import { cachedChange, cachedQuery, type SqlParameter } from "../../storage/statement.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Author, publishLast } from "../events/publish.ts";
 import { replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure } from "../shops/figures.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import { type DecidingOrder, type PetChecks, petEvent } from "./pet-change.ts";
 import { statusFigure } from "./pet-figures.ts";
-import { readPets } from "./pet-pages.store.ts";
 import { petDeleted } from "./pets.operations.ts";
 import type { Pet } from "./pets.schemas.ts";
+import { columns, type PetRow, toPet } from "./pets.statements.ts";
 import { countInCategories } from "./pets-by-category.store.ts";
-import { petsNotDeletable } from "./several-pets.operations.ts";
+import { MOST_BYTES, petsNotDeletable, petsTooLarge } from "./several-pets.operations.ts";
 
-/** All animals with these ids. */
-function* petsOf(shop: number, ids: bigint[]): Query<readonly Pet[]> {
-  const pets: Pet[] = [];
-  for (let after: bigint | undefined; ; ) {
-    const { items, next } = yield* readPets(shop, after, ids.length, { ids });
-    pets.push(...items);
-    if (next === undefined) return pets;
-    after = next;
-  }
+type Column = "id" | "reference";
+
+/** The parameters of a statement on the animals that have one of these ids or references, and the condition on them. */
+function selection(shop: number, column: Column, values: readonly (bigint | string)[]) {
+  const parameters: SqlParameter[] = [shop];
+  const isOne = isOneOf(values, column)((value) => `$${parameters.push(value)}`);
+  return { parameters, isSelected: `shop = $1 AND ${column} IS NOT NULL AND ${isOne}` };
+}
+
+/** Part of a transaction: the animals that have one of these ids or references. */
+export function* petsWith(shop: number, column: Column, values: readonly (bigint | string)[]): Query<readonly Pet[]> {
+  if (values.length === 0) return [];
+  const { parameters, isSelected } = selection(shop, column, values);
+  const sql = `SELECT ${columns} FROM pets WHERE ${isSelected}`;
+  return (yield* all(cachedQuery<PetRow>(sql), ...parameters)).map(toPet);
+}
+
+/** Part of a transaction: refuses to change or delete these animals if their metadata is too large. Their events repeat it. */
+export function* refusalOf(shop: number, column: Column, values: readonly (bigint | string)[]) {
+  if (values.length === 0) return undefined;
+  const { parameters, isSelected } = selection(shop, column, values);
+  const sql = `SELECT sum(octet_length(pairs)) AS bytes FROM metadata WHERE shop = $1 AND kind = 'pet'
+     AND id IN (SELECT id FROM pets WHERE ${isSelected} AND has_metadata = 1)`;
+  const bytes = (yield* first(cachedQuery<{ bytes: bigint | null }>(sql), ...parameters))?.bytes ?? 0n;
+  if (bytes <= MOST_BYTES) return undefined;
+  return failure(petsTooLarge, `The animals have ${bytes} bytes of metadata together, not ${MOST_BYTES} at most.`);
 }
 
 function removeAll(shop: number, ids: readonly bigint[]): Change<unknown> {
-  const parameters: SqlParameter[] = [shop];
-  const isOne = isOneOf(ids)((id) => `$${parameters.push(id)}`);
-  return all(cachedChange(`DELETE FROM pets WHERE shop = $1 AND ${isOne}`), ...parameters);
+  const { parameters, isSelected } = selection(shop, "id", ids);
+  return all(cachedChange(`DELETE FROM pets WHERE ${isSelected}`), ...parameters);
 }
 
 /**
@@ -41,19 +57,21 @@ export function* deletePets(
   { clock, orderOf }: PetChecks,
   author: Author,
   ids: bigint[],
-): Change<bigint[] | Failure<typeof petsNotDeletable>> {
+): Change<bigint[] | Failure<typeof petsNotDeletable | typeof petsTooLarge>> {
   const { shop } = author;
   const locked = yield* lockShop(shop, clock.now());
-  let pets = yield* petsOf(shop, ids);
+  const refusal = yield* refusalOf(shop, "id", ids);
+  if (refusal) return refusal;
+  let pets = yield* petsWith(shop, "id", ids);
   const held = pets.filter(({ status }) => status === "pending" || status === "sold"); // others belong to no order
   if (orderOf && held.length > 0) {
     const found = yield* together(held.map(({ id }) => orderOf(locked, id)));
     const orders = new Map(held.flatMap(({ id }, index) => (found[index] ? [[id, found[index]]] : [])));
     if (orders.size > 0) return notDeletable(ids, orders);
-    pets = yield* petsOf(shop, ids); // some orders may have expired
+    pets = yield* petsWith(shop, "id", ids); // some orders may have expired
   }
   if (pets.length === 0) return [];
-  const deleted = pets.map(({ id }) => id);
+  const deleted = pets.map(({ id }) => id).toSorted((one, other) => (one < other ? -1 : 1));
   const categories = Map.groupBy(pets, ({ categoryId }) => categoryId);
   yield* together([
     removeAll(shop, deleted),
