@@ -32,6 +32,8 @@ export interface AppendStep extends NewRow {
 /** Steps that are sent in one round trip. The engine returns a list of what it returns for each. */
 interface GroupStep {
   readonly group: readonly StoreStep[];
+  /** As in `AppendStep`. */
+  readonly isLast?: boolean;
 }
 
 /** A step that runs in the store. */
@@ -137,7 +139,7 @@ export class TransactionRun<T> {
   /** True if the transaction ends after that step. */
   get isAtLast(): boolean {
     const { done, value } = this.#next;
-    return done || ("append" in value && value.isLast === true);
+    return done || ("isLast" in value && value.isLast);
   }
 
   /** Passes the result of the current step to the body and runs it up to the next step. Throws the errors of the body. */

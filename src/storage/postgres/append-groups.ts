@@ -1,6 +1,7 @@
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import { type Change, type StoreStep, step, TransactionRun } from "../transaction.ts";
 import { endsConnection, isLockTimeout } from "./errors.ts";
+import { silentServer } from "./silence.ts";
 import type { Transactions } from "./transactions.ts";
 
 /** The maximum number of transactions in one commit. If one of them fails, each runs alone. */
@@ -14,9 +15,9 @@ interface Waiting {
 }
 
 /**
- * Transactions that append a row and go on, such as creates whose responses are stored. An append locks its shop until
- * the commit: alone, a shop would have one such transaction for each sync of the server. Those to a shop that arrive in
- * one turn of the event loop, or while its previous group runs, run side by side and share a commit.
+ * Transactions that begin with an append, such as creates. An append locks its shop until the commit: alone, a shop would
+ * have one such transaction for each sync of the server. Those to a shop that arrive in one turn of the event loop, or
+ * while its previous group runs, run side by side and share a commit.
  */
 export class AppendGroups {
   readonly #transactions: Transactions;
@@ -62,7 +63,11 @@ export class AppendGroups {
       for (;;) {
         const going = runs.filter((run) => run.step !== undefined);
         if (going.length === 0) return;
-        const results = (yield step({ group: going.map((run) => run.step as StoreStep) })) as readonly unknown[];
+        const steps = going.map((run) => run.step as StoreStep);
+        const results = (yield step({
+          group: steps,
+          isLast: going.every((run) => run.isAtLast),
+        })) as readonly unknown[];
         for (const [index, run] of going.entries()) run.advance(results[index]);
       }
     };
@@ -78,9 +83,12 @@ export class AppendGroups {
         }
         return;
       }
+      for (const { reject } of group) reject(error);
       // Those that wait would wait as long again: for the server, or for another process that has locked the shop.
-      const late = isUnavailable && !(error instanceof CommitUnknown) ? (this.#waiting.get(shop)?.splice(0) ?? []) : [];
-      for (const { reject } of [...group, ...late]) reject(error);
+      const isUnknown = error instanceof CommitUnknown;
+      const late =
+        isUnavailable && (!isUnknown || this.#transactions.isSilent) ? this.#waiting.get(shop)?.splice(0) : [];
+      for (const { reject } of late ?? []) reject(isUnknown ? silentServer() : error);
     }
   }
 }

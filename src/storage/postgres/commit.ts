@@ -28,6 +28,6 @@ export async function commitAfter(connection: Connection, before: Promise<unknow
 }
 
 /** The error for a commit that may have succeeded. `error` ended its connection. */
-export function commitResultLost(error: unknown): CommitUnknown {
+function commitResultLost(error: unknown): CommitUnknown {
   return new CommitUnknown("The answer of the database to a commit was lost.", { cause: error });
 }

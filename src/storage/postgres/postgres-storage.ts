@@ -12,7 +12,6 @@ import {
 } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
 import { AppendGroups } from "./append-groups.ts";
-import { AppendQueue } from "./append-queue.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ConnectionSlot } from "./connection-slot.ts";
 import { asStorageError, endsConnection, failureCode } from "./errors.ts";
@@ -28,20 +27,18 @@ import { Transactions } from "./transactions.ts";
 const ATTEMPTS = 2;
 /** How many rows of pages of one shop are read at once: those of four of the largest pages, which have some hundred KB. */
 const PAGE_ROWS = 404;
-/** Connections for transactions of several statements. Each runs one transaction at a time. */
-const WRITERS = 4;
-/** How long a read or an append may take, in milliseconds. A silent connection is closed 500 ms later. */
+/** Connections for transactions that begin with an append, and for others. Each runs one at a time. */
+const [APPENDERS, WRITERS] = [2, 3];
+/** How long a read, an append or a change of one statement may take, in milliseconds. A silent connection is closed 500 ms later. */
 const SINGLE_DEADLINE = 2_000;
 /** How long a read may take in total if it must wait for a new connection, in milliseconds. */
 const READ_DEADLINE = 2_500;
-/** How long one statement of a larger transaction may take, in milliseconds. It may reassign a million animals. */
+/** How long one statement of another transaction may take, in milliseconds. It may reassign a million animals. */
 const STEP_DEADLINE = 10_000;
-/**
- * How long an append may wait for a lock before others go first, in milliseconds. Appends of all shops share a connection.
- */
-const APPEND_LOCK_TIMEOUT = 250;
-/** The same for a statement of a larger transaction, which has a connection while it runs. */
-const STEP_LOCK_TIMEOUT = 500;
+/** How long such a transaction may wait and be retried, in milliseconds. */
+const RETRIED = 5_000;
+/** How long a statement of a transaction may wait for a lock before others go first, in milliseconds. */
+const LOCK_TIMEOUT = 500;
 /** How often to look for changes that this process follows, in milliseconds. */
 const CHANGE_POLL = 250;
 /** All processes know of a committed change after this time, in milliseconds. */
@@ -49,8 +46,8 @@ const CHANGES_PROPAGATED = 1_000;
 
 /**
  * The PostgreSQL engine. Look-ups by key and pages share a connection and statements. Other reads, which may take longer,
- * share another connection, on which each shop has one step at a time. Appends share commits, also with what follows them.
- * Other transactions use one connection each.
+ * share another connection, on which each shop has one step at a time. A transaction has a connection while it runs; those
+ * that append to one shop share it, and their commit.
  */
 export class PostgresStorage implements Storage {
   readonly readsSynchronously = false;
@@ -62,7 +59,6 @@ export class PostgresStorage implements Storage {
   /** For changes of one statement. */
   readonly #writer: ConnectionSlot;
   readonly #slots: readonly ConnectionSlot[];
-  readonly #appends: AppendQueue;
   readonly #transactions: Transactions;
   readonly #groups: AppendGroups;
   readonly #shared = new SharedReads((statement, parameters) =>
@@ -88,16 +84,16 @@ export class PostgresStorage implements Storage {
     this.#observer = observer;
     const newSlot = (deadline: number, kind: Omit<ConnectionOptions, "address" | "deadline"> = {}) =>
       new ConnectionSlot({ address, deadline, ...kind }, (error) => observer.postponed("reach_database", error));
-    const appends = newSlot(SINGLE_DEADLINE, { isLocking: true, lockTimeout: APPEND_LOCK_TIMEOUT });
-    const writers = Array.from({ length: WRITERS }, () => newSlot(STEP_DEADLINE, { lockTimeout: STEP_LOCK_TIMEOUT }));
+    const newSlots = (length: number, deadline: number) =>
+      Array.from({ length }, () => newSlot(deadline, { lockTimeout: LOCK_TIMEOUT }));
+    const [appenders, writers] = [newSlots(APPENDERS, SINGLE_DEADLINE), newSlots(WRITERS, STEP_DEADLINE)];
     this.#keyed = newSlot(SINGLE_DEADLINE, { isReader: true });
     this.#others = newSlot(SINGLE_DEADLINE, { isReader: true });
-    this.#writer = appends;
-    this.#slots = [appends, ...writers, this.#keyed, this.#others];
+    this.#writer = newSlot(SINGLE_DEADLINE, { isLocking: true, lockTimeout: LOCK_TIMEOUT });
+    this.#slots = [this.#writer, ...appenders, ...writers, this.#keyed, this.#others];
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
-    this.#appends = new AppendQueue({ slot: appends, committed, report: (error) => this.#report(error) });
-    this.#transactions = new Transactions({ slots: writers, committed });
-    this.#groups = new AppendGroups(this.#transactions);
+    this.#groups = new AppendGroups(new Transactions({ slots: appenders, deadline: SINGLE_DEADLINE, committed }));
+    this.#transactions = new Transactions({ slots: writers, deadline: RETRIED, committed });
     this.#poll = setInterval(() => void this.#readFollowed(), CHANGE_POLL);
     this.#poll.unref();
   }
@@ -141,7 +137,6 @@ export class PostgresStorage implements Storage {
     const run = new TransactionRun(body);
     const { step } = run;
     if (!step) return run.finish();
-    if ("append" in step && step.isLast) return this.#appends.add(run, step);
     try {
       if ("append" in step) return await this.#groups.add(step.shop, body, run);
       return await this.#transactions.run(body, run, step, payer);
@@ -195,7 +190,7 @@ export class PostgresStorage implements Storage {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#poll);
-    await Promise.all([this.#appends.drained(), this.#groups.drained(), this.#transactions.drained()]);
+    await Promise.all([this.#groups.drained(), this.#transactions.drained()]);
     for (const slot of this.#slots) slot.close();
     for (const connection of this.#streaming) connection.close();
   }

@@ -17,8 +17,6 @@ import {
   READ_ONLY,
 } from "./errors.ts";
 
-/** How long a transaction may wait and be retried, in milliseconds. */
-const DEADLINE = 5_000;
 /** The maximum time between two attempts, in milliseconds. */
 const MAX_PAUSE = 50;
 
@@ -33,6 +31,8 @@ interface RunningFor {
 
 export interface TransactionsOptions {
   readonly slots: readonly ConnectionSlot[];
+  /** How long a transaction may wait and be retried, in milliseconds. */
+  readonly deadline: number;
   readonly committed: StorageObserver["committed"];
 }
 
@@ -59,6 +59,8 @@ function lockedBy(step: StoreStep): SqlParameter | undefined {
  */
 export class Transactions {
   readonly #committed: StorageObserver["committed"];
+  readonly #deadline: number;
+  readonly #slots: readonly ConnectionSlot[];
   readonly #free: ConnectionSlot[];
   /** The transactions that wait for a connection, by owner. Owners take turns. */
   readonly #waiting = new Map<SqlParameter | undefined, ((slot: ConnectionSlot) => void)[]>();
@@ -71,15 +73,22 @@ export class Transactions {
   /** Settles when the retries that wait now have ended. */
   #retries: Promise<unknown> = Promise.resolve();
 
-  constructor({ slots, committed }: TransactionsOptions) {
+  constructor({ slots, deadline, committed }: TransactionsOptions) {
+    this.#deadline = deadline;
+    this.#slots = slots;
     this.#free = [...slots];
     this.#maxOfOwner = Math.max(1, slots.length - 1);
     this.#committed = committed;
   }
 
+  /** True if a connection was closed because the server did not respond. */
+  get isSilent(): boolean {
+    return this.#slots.some((slot) => slot.isSilent);
+  }
+
   /** Runs a transaction, which `started` has begun. Rejects with the error of its body or of the driver. */
   run<T>(body: () => Change<T>, started: TransactionRun<T>, first: StoreStep, payer: Payer): Promise<T> {
-    const deadline = performance.now() + DEADLINE;
+    const deadline = performance.now() + this.#deadline;
     const owner = lockedBy(first);
     let next: TransactionRun<T> | undefined = started;
     const attempt = (): Promise<T> => {
