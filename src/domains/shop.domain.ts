@@ -21,11 +21,11 @@ import { orderEventTypes, orderOperations } from "./orders/orders.operations.ts"
 import { orderTable } from "./orders/orders.statements.ts";
 import { decidingOrder, OrderStore } from "./orders/orders.store.ts";
 import { salesOperations } from "./orders/sales.operations.ts";
+import { exportCommand } from "./pets/files/export.command.ts";
+import { importCommand } from "./pets/files/import.command.ts";
 import { petEventFilter } from "./pets/pet-change.ts";
 import { petFigures } from "./pets/pet-figures.ts";
-import { exportCommand } from "./pets/pets.export.command.ts";
 import { petHandlers, severalPetsHandlers } from "./pets/pets.handlers.ts";
-import { importCommand } from "./pets/pets.import.command.ts";
 import { petEventTypes, petOperations } from "./pets/pets.operations.ts";
 import { petTable } from "./pets/pets.statements.ts";
 import { PetStore } from "./pets/pets.store.ts";

@@ -8,7 +8,7 @@ import type { TSchema } from "typebox";
 import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { formats } from "../../src/domains/pets/pets.files.ts";
+import { formats } from "../../src/domains/pets/files/formats.ts";
 import { runJsonInProcess } from "../harness/commands.ts";
 import { newDataDir } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { type ParsedArguments, UsageError } from "../../terminal/command.ts";
-import { type Format, formats } from "./pets.files.ts";
+import { type ParsedArguments, UsageError } from "../../../terminal/command.ts";
+import { type Format, formats } from "./formats.ts";
 
 export const formatOption = {
   format: { meaning: `${formats.join(" or ")}, if the name of the file does not end with it.`, value: "FORMAT" },

@@ -1,13 +1,13 @@
-import { inUtf8 } from "../../../csv/encoding.ts";
-import { LineFaults, readLines, UnreadableRest } from "../../files/lines.ts";
-import { FileError } from "../../files/new-file.ts";
-import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
-import { CommandFailed } from "../../terminal/command.ts";
-import { counted } from "../../terminal/output.ts";
-import { ShopDeleted } from "../shops/shops.store.ts";
-import type { ImportedPet, PetFault, PetOutcome } from "./pet-import-plan.ts";
-import { type CsvContext, type FilePart, type FilePet, type Format, type IdRule, readPets } from "./pets.files.ts";
-import { MOST_PETS } from "./several-pets.operations.ts";
+import { inUtf8 } from "../../../../csv/encoding.ts";
+import { LineFaults, readLines, UnreadableRest } from "../../../files/lines.ts";
+import { FileError } from "../../../files/new-file.ts";
+import { CommitUnknown, StorageUnavailable } from "../../../storage/errors.ts";
+import { CommandFailed } from "../../../terminal/command.ts";
+import { counted } from "../../../terminal/output.ts";
+import { ShopDeleted } from "../../shops/shops.store.ts";
+import type { ImportedPet, PetFault, PetOutcome } from "../pet-import-plan.ts";
+import { MOST_PETS } from "../several-pets.operations.ts";
+import { type CsvContext, type FilePart, type FilePet, type Format, type IdRule, readPets } from "./formats.ts";
 
 /** The pause between two parts, in milliseconds. It is longer than the retry interval of blocked writers. */
 const PAUSE = 10;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { type LineFault, readLines, UnreadableRest } from "../../files/lines.ts";
-import { type Format, fileHead, formats, type IdRule, petWriter, readPets } from "./pets.files.ts";
-import { NewPet, type Pet } from "./pets.schemas.ts";
+import { type LineFault, readLines, UnreadableRest } from "../../../files/lines.ts";
+import { NewPet, type Pet } from "../pets.schemas.ts";
+import { type Format, fileHead, formats, type IdRule, petWriter, readPets } from "./formats.ts";
 
 /** The fields of an animal, as messages list them. */
 const fieldNames = Object.keys(NewPet.properties).join(", ");

@@ -1,19 +1,19 @@
 import { Type } from "typebox";
-import { amountIn, decimalOf } from "../../../csv/money.ts";
-import { nameKey } from "../../../csv/name-key.ts";
-import type { CsvRecord } from "../../../csv/reader.ts";
-import { BYTE_ORDER_MARK, csvLine, textOfField } from "../../../csv/writer.ts";
-import { count, shown } from "../../contract/messages.ts";
-import { parseJson } from "../../contract/parse-json.ts";
-import { parseInt64 } from "../../contract/schemas.ts";
-import { compileSerializer } from "../../contract/serialize.ts";
-import { compileTextReaders } from "../../contract/validators.ts";
-import { type LineFault, type Lines, UnreadableRest } from "../../files/lines.ts";
-import { currencyFault } from "../shops/prices.ts";
-import type { ImportedPet } from "./pet-import-plan.ts";
-import { compilePetReader, isFaulty } from "./pet-reader.ts";
-import { NewPet, Pet } from "./pets.schemas.ts";
-import { FAULTS_OF_A_PET } from "./several-pets.operations.ts";
+import { amountIn, decimalOf } from "../../../../csv/money.ts";
+import { nameKey } from "../../../../csv/name-key.ts";
+import type { CsvRecord } from "../../../../csv/reader.ts";
+import { BYTE_ORDER_MARK, csvLine, textOfField } from "../../../../csv/writer.ts";
+import { count, shown } from "../../../contract/messages.ts";
+import { parseJson } from "../../../contract/parse-json.ts";
+import { parseInt64 } from "../../../contract/schemas.ts";
+import { compileSerializer } from "../../../contract/serialize.ts";
+import { compileTextReaders } from "../../../contract/validators.ts";
+import { type LineFault, type Lines, UnreadableRest } from "../../../files/lines.ts";
+import { currencyFault } from "../../shops/prices.ts";
+import type { ImportedPet } from "../pet-import-plan.ts";
+import { compilePetReader, isFaulty } from "../pet-reader.ts";
+import { NewPet, Pet } from "../pets.schemas.ts";
+import { FAULTS_OF_A_PET } from "../several-pets.operations.ts";
 
 export const formats = ["jsonl", "csv"] as const;
 /** JSON Lines (one animal per line, in UTF-8) or CSV (RFC 4180, with a header). */
@@ -100,7 +100,7 @@ async function* readCsvPets(
   source: AsyncIterable<Lines>,
   { categories, currency }: CsvContext,
 ): AsyncGenerator<FilePart> {
-  const { CsvReader } = await import("../../../csv/reader.ts"); // here, because few processes read a CSV file
+  const { CsvReader } = await import("../../../../csv/reader.ts"); // here, because few processes read a CSV file
   const read = compileReader(ids);
   const schema = schemaOf(ids);
   const texts = compileTextReaders(schema);

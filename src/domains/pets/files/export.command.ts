@@ -1,16 +1,16 @@
-import { asFileError, FileError, writeNewFile } from "../../files/new-file.ts";
-import { StorageUnavailable } from "../../storage/errors.ts";
-import { query } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { first } from "../../storage/transaction.ts";
-import type { Command } from "../../terminal/command.ts";
-import { counted, pace } from "../../terminal/output.ts";
-import { Progress } from "../../terminal/progress.ts";
-import { chosenShop, shopOptions } from "../shops/shop-options.ts";
-import { allAnimals } from "./pet-figures.ts";
-import { formatOption, readPetFile } from "./pets.file-arguments.ts";
-import { type Format, fileHead, petWriter } from "./pets.files.ts";
-import { columns, type PetRow, toPet } from "./pets.statements.ts";
+import { asFileError, FileError, writeNewFile } from "../../../files/new-file.ts";
+import { StorageUnavailable } from "../../../storage/errors.ts";
+import { query } from "../../../storage/statement.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { first } from "../../../storage/transaction.ts";
+import type { Command } from "../../../terminal/command.ts";
+import { counted, pace } from "../../../terminal/output.ts";
+import { Progress } from "../../../terminal/progress.ts";
+import { chosenShop, shopOptions } from "../../shops/shop-options.ts";
+import { allAnimals } from "../pet-figures.ts";
+import { columns, type PetRow, toPet } from "../pets.statements.ts";
+import { formatOption, readPetFile } from "./file-arguments.ts";
+import { type Format, fileHead, petWriter } from "./formats.ts";
 
 const everyRow = query<[shop: number], PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
 /** The shop's own figures. Counting the rows of a large shop takes longer than a statement may. */

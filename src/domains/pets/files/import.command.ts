@@ -1,9 +1,9 @@
 import { createReadStream, statSync } from "node:fs";
-import { isFailure } from "../../contract/errors.ts";
-import { asFileError } from "../../files/new-file.ts";
-import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
-import { type Storage, silentObserver } from "../../storage/storage.ts";
-import type { Query } from "../../storage/transaction.ts";
+import { isFailure } from "../../../contract/errors.ts";
+import { asFileError } from "../../../files/new-file.ts";
+import { CommitUnknown, StorageUnavailable } from "../../../storage/errors.ts";
+import { type Storage, silentObserver } from "../../../storage/storage.ts";
+import type { Query } from "../../../storage/transaction.ts";
 import {
   type Command,
   type CommandContext,
@@ -12,18 +12,18 @@ import {
   type ParsedArguments,
   type Report,
   UsageError,
-} from "../../terminal/command.ts";
-import { counted, pace, plain } from "../../terminal/output.ts";
-import { Progress } from "../../terminal/progress.ts";
-import { operator } from "../events/publish.ts";
-import { chosenShop, shopOptions } from "../shops/shop-options.ts";
-import { currencyOf } from "../shops/shop-settings.store.ts";
-import { formatOption, readPetFile } from "./pets.file-arguments.ts";
-import { type CategoryIds, idRules } from "./pets.files.ts";
-import { type AddPets, checkPets, type ImportOptions, type ImportResult, importPets, whatIsIn } from "./pets.import.ts";
-import type { PetStore } from "./pets.store.ts";
-import { fullness, type ShopFull } from "./pets-in-shop.store.ts";
-import { onExistingRules } from "./several-pets.operations.ts";
+} from "../../../terminal/command.ts";
+import { counted, pace, plain } from "../../../terminal/output.ts";
+import { Progress } from "../../../terminal/progress.ts";
+import { operator } from "../../events/publish.ts";
+import { chosenShop, shopOptions } from "../../shops/shop-options.ts";
+import { currencyOf } from "../../shops/shop-settings.store.ts";
+import type { PetStore } from "../pets.store.ts";
+import { fullness, type ShopFull } from "../pets-in-shop.store.ts";
+import { onExistingRules } from "../several-pets.operations.ts";
+import { formatOption, readPetFile } from "./file-arguments.ts";
+import { type AddPets, checkPets, type ImportOptions, type ImportResult, importPets, whatIsIn } from "./file-import.ts";
+import { type CategoryIds, idRules } from "./formats.ts";
 
 /** The maximum number of bytes read at once. */
 const PIECE = 256 * 1024;
