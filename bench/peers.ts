@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "nod
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { pageParameterNames } from "../src/contract/paging.ts";
-import { rowsAfterByStatus, rowsNear } from "../src/domains/pets/pet-pages.store.ts";
+import { rowsAfterByStatus, rowsNear } from "../src/domains/pets/lists/pets-by-id.store.ts";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
 import { byId } from "../src/domains/pets/pets.statements.ts";
 import { compileListName, cursorScope, encodeCursor } from "../src/http/response/page-links.ts";

@@ -9,7 +9,7 @@ import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { CategoryStore } from "../domains/categories/categories.store.ts";
 import { keyDigest } from "../domains/keys/api-key.ts";
 import { KeyStore } from "../domains/keys/keys.store.ts";
-import { PetPages } from "../domains/pets/pet-pages.store.ts";
+import { PetPages } from "../domains/pets/lists/pets-by-id.store.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { firstStart } from "./first-start.ts";
 import { migrations } from "./schema.ts";

@@ -9,11 +9,11 @@ import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { lockShop } from "../shops/shops.store.ts";
+import { PetPages } from "./lists/pets-by-id.store.ts";
 import { changePet, completePet, type PetChecks, patchedPet, petEvent } from "./pet-change.ts";
 import { animalTotals, countStatus, statusFigure } from "./pet-figures.ts";
 import { type ImportedPet, takenBy, unknownCategory } from "./pet-import-plan.ts";
 import { addPets, type ImportRules } from "./pet-imports.store.ts";
-import { PetPages } from "./pet-pages.store.ts";
 import {
   invalidTransition,
   petCreated,

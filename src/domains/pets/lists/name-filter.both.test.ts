@@ -2,12 +2,12 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { folded } from "../../../csv/name-key.ts";
-import { nextOf } from "../../../test/harness/next-page.ts";
-import { numbers } from "../../../test/harness/numbers.ts";
-import { type TestResponse, TestService } from "../../../test/harness/service.ts";
-import { operator } from "../events/publish.ts";
-import { PetStore } from "./pets.store.ts";
+import { folded } from "../../../../csv/name-key.ts";
+import { nextOf } from "../../../../test/harness/next-page.ts";
+import { numbers } from "../../../../test/harness/numbers.ts";
+import { type TestResponse, TestService } from "../../../../test/harness/service.ts";
+import { operator } from "../../events/publish.ts";
+import { PetStore } from "../pets.store.ts";
 
 /** Names in several scripts. Some differ only in case, width or form. */
 const names = [

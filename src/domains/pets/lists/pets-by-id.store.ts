@@ -1,15 +1,15 @@
-import { folded } from "../../../csv/name-key.ts";
-import { RecentMap } from "../../collections/recent-map.ts";
-import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
-import { type Condition, isOneOf, type Page, pageOf, readPage } from "../../storage/pages.ts";
-import { pageRead, type QueryStatement, query, type Values } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { all, type Query } from "../../storage/transaction.ts";
-import { lasting } from "../../storage/versions.ts";
-import { attachedMetadata } from "../metadata/metadata.store.ts";
-import type { ListFilters } from "./pets.operations.ts";
-import type { Pet, PetStatus } from "./pets.schemas.ts";
-import { columns, listed, type PetRow, toPet } from "./pets.statements.ts";
+import { folded } from "../../../../csv/name-key.ts";
+import { RecentMap } from "../../../collections/recent-map.ts";
+import { INT64_MAX, INT64_MIN } from "../../../contract/schemas.ts";
+import { type Condition, isOneOf, type Page, pageOf, readPage } from "../../../storage/pages.ts";
+import { pageRead, type QueryStatement, query, type Values } from "../../../storage/statement.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { all, type Query } from "../../../storage/transaction.ts";
+import { lasting } from "../../../storage/versions.ts";
+import { attachedMetadata } from "../../metadata/metadata.store.ts";
+import type { ListFilters } from "../pets.operations.ts";
+import type { Pet, PetStatus } from "../pets.schemas.ts";
+import { columns, listed, type PetRow, toPet } from "../pets.statements.ts";
 
 /**
  * A page by status of n animals is first searched for among the next `SPREAD` × n ids. In the time of one look-up through

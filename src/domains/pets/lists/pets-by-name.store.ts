@@ -1,13 +1,13 @@
-import { folded, foldedStart } from "../../../csv/name-key.ts";
-import { INT64_MAX, INT64_MIN, parseInt64 } from "../../contract/schemas.ts";
-import { type Condition, type Page, pageOf, readPage } from "../../storage/pages.ts";
-import { prefixBounds } from "../../storage/prefix.ts";
-import { pageRead, type SqlFor } from "../../storage/statement.ts";
-import { all, first, type Query } from "../../storage/transaction.ts";
-import { attached, conditionsOf } from "./pet-pages.store.ts";
-import { type ListFilters, MAX_SEARCH } from "./pets.operations.ts";
-import type { Pet } from "./pets.schemas.ts";
-import { byId, byReference, columns, listed, type PetRow, toPet } from "./pets.statements.ts";
+import { folded, foldedStart } from "../../../../csv/name-key.ts";
+import { INT64_MAX, INT64_MIN, parseInt64 } from "../../../contract/schemas.ts";
+import { type Condition, type Page, pageOf, readPage } from "../../../storage/pages.ts";
+import { prefixBounds } from "../../../storage/prefix.ts";
+import { pageRead, type SqlFor } from "../../../storage/statement.ts";
+import { all, first, type Query } from "../../../storage/transaction.ts";
+import { type ListFilters, MAX_SEARCH } from "../pets.operations.ts";
+import type { Pet } from "../pets.schemas.ts";
+import { byId, byReference, columns, listed, type PetRow, toPet } from "../pets.statements.ts";
+import { attached, conditionsOf } from "./pets-by-id.store.ts";
 
 /** How many animals a page scans for a condition that the index by name does not tell: they are read at random. */
 const SCATTERED_SCAN = 1_000;

@@ -1,17 +1,17 @@
 // A page by status is read from nearby ids or by the index. Which of them, its reader cannot tell.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { firstStatementOf } from "../../../test/harness/stepwise-read.ts";
-import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
-import type { Paged } from "../../contract/handler.ts";
-import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
-import type { Storage } from "../../storage/storage.ts";
-import type { Query } from "../../storage/transaction.ts";
-import { createShops, shopOf } from "../shops/shops.store.ts";
-import { PetPages } from "./pet-pages.store.ts";
-import { petHandlers } from "./pets.handlers.ts";
-import type { PetStatus } from "./pets.schemas.ts";
-import { PetStore } from "./pets.store.ts";
+import { firstStatementOf } from "../../../../test/harness/stepwise-read.ts";
+import { newTestStore, type TestStore } from "../../../../test/harness/test-store.ts";
+import type { Paged } from "../../../contract/handler.ts";
+import { INT64_MAX, INT64_MIN } from "../../../contract/schemas.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import type { Query } from "../../../storage/transaction.ts";
+import { createShops, shopOf } from "../../shops/shops.store.ts";
+import { petHandlers } from "../pets.handlers.ts";
+import type { PetStatus } from "../pets.schemas.ts";
+import { PetStore } from "../pets.store.ts";
+import { PetPages } from "./pets-by-id.store.ts";
 
 interface Animal {
   readonly id: bigint;

@@ -1,9 +1,9 @@
 // Lists of animals by name, and searches.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { folded } from "../../../csv/name-key.ts";
-import { TestService } from "../../../test/harness/service.ts";
-import type { Pet } from "./pets.schemas.ts";
+import { folded } from "../../../../csv/name-key.ts";
+import { TestService } from "../../../../test/harness/service.ts";
+import type { Pet } from "../pets.schemas.ts";
 
 type Shown = Omit<Pet, "id" | "categoryId"> & { readonly id: number; readonly categoryId: number };
 

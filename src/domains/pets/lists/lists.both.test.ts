@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { nextOf } from "../../../test/harness/next-page.ts";
-import { numbers } from "../../../test/harness/numbers.ts";
-import { type TestResponse, TestService } from "../../../test/harness/service.ts";
+import { nextOf } from "../../../../test/harness/next-page.ts";
+import { numbers } from "../../../../test/harness/numbers.ts";
+import { type TestResponse, TestService } from "../../../../test/harness/service.ts";
 
 interface Shown {
   readonly id: number;
