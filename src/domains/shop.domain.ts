@@ -30,7 +30,7 @@ import { petEventTypes, petOperations } from "./pets/pets.operations.ts";
 import { petTable } from "./pets/pets.statements.ts";
 import { PetStore } from "./pets/pets.store.ts";
 import { categoryAnimalTable } from "./pets/pets-by-category.store.ts";
-import { severalPetsOperations } from "./pets/several-pets.operations.ts";
+import { severalPetsOperations } from "./pets/several/several-pets.operations.ts";
 import { sandboxHandlers } from "./sandbox/sandbox.handlers.ts";
 import { sandboxOperations } from "./sandbox/sandbox.operations.ts";
 import { SandboxStore } from "./sandbox/sandbox.store.ts";

@@ -5,7 +5,7 @@ import { bodyLimits } from "../../src/contract/requests.ts";
 import { UNCHECKED_ITEMS } from "../../src/contract/schemas.ts";
 import { exactJson } from "../../src/contract/serialize.ts";
 import { compileValidator } from "../../src/contract/validators.ts";
-import { MOST_BYTES, MOST_PETS } from "../../src/domains/pets/several-pets.operations.ts";
+import { MOST_BYTES, MOST_PETS } from "../../src/domains/pets/several/several-pets.operations.ts";
 
 /**
  * What fills a body: texts that JSON escapes, metadata of many pairs, as many items as possible, items with faults where

@@ -4,12 +4,12 @@ import { count } from "../../contract/messages.ts";
 import { pause } from "../../storage/transaction.ts";
 import { authorOf } from "../events/publish.ts";
 import { faultOfListByName, petsByName } from "./lists/pets-by-name.store.ts";
-import type { ImportedPet, PetFault } from "./pet-import-plan.ts";
-import { compilePetReader, isFaulty } from "./pet-reader.ts";
 import { type petOperations, shopFull } from "./pets.operations.ts";
 import type { PetStore } from "./pets.store.ts";
 import type { ShopFull } from "./pets-in-shop.store.ts";
-import { FAULTS_OF_A_PET, type severalPetsOperations } from "./several-pets.operations.ts";
+import type { ImportedPet, PetFault } from "./several/pet-import-plan.ts";
+import { compilePetReader, isFaulty } from "./several/pet-reader.ts";
+import { FAULTS_OF_A_PET, type severalPetsOperations } from "./several/several-pets.operations.ts";
 
 /** How many animals of an import are validated in one piece of work. */
 const PETS_AT_ONCE = 50;

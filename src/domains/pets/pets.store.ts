@@ -12,8 +12,6 @@ import { lockShop } from "../shops/shops.store.ts";
 import { PetPages } from "./lists/pets-by-id.store.ts";
 import { changePet, completePet, type PetChecks, patchedPet, petEvent } from "./pet-change.ts";
 import { animalTotals, countStatus, statusFigure } from "./pet-figures.ts";
-import { type ImportedPet, takenBy, unknownCategory } from "./pet-import-plan.ts";
-import { addPets, type ImportRules } from "./pet-imports.store.ts";
 import {
   invalidTransition,
   petCreated,
@@ -27,7 +25,9 @@ import { type NewPet, type Pet, type PetPatch, type PetStatus, PetWithoutId } fr
 import { byId, byReference, newPetRow, petFields, remove, setStatus, toPet } from "./pets.statements.ts";
 import { countInCategories } from "./pets-by-category.store.ts";
 import { type ShopFull, whyRefused } from "./pets-in-shop.store.ts";
-import { deletePets } from "./several-pets.store.ts";
+import { type ImportedPet, takenBy, unknownCategory } from "./several/pet-import-plan.ts";
+import { addPets, type ImportRules } from "./several/pet-imports.store.ts";
+import { deletePets } from "./several/several-pets.store.ts";
 import { isAllowed, type StatusCause } from "./transitions.ts";
 
 /** The dependencies of the animals' store. */

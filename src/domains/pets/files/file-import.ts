@@ -5,8 +5,8 @@ import { CommitUnknown, StorageUnavailable } from "../../../storage/errors.ts";
 import { CommandFailed } from "../../../terminal/command.ts";
 import { counted } from "../../../terminal/output.ts";
 import { ShopDeleted } from "../../shops/shops.store.ts";
-import type { ImportedPet, PetFault, PetOutcome } from "../pet-import-plan.ts";
-import { MOST_PETS } from "../several-pets.operations.ts";
+import type { ImportedPet, PetFault, PetOutcome } from "../several/pet-import-plan.ts";
+import { MOST_PETS } from "../several/several-pets.operations.ts";
 import { type CsvContext, type FilePart, type FilePet, type Format, type IdRule, readPets } from "./formats.ts";
 
 /** The pause between two parts, in milliseconds. It is longer than the retry interval of blocked writers. */

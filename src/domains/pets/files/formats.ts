@@ -10,10 +10,10 @@ import { compileSerializer } from "../../../contract/serialize.ts";
 import { compileTextReaders } from "../../../contract/validators.ts";
 import { type LineFault, type Lines, UnreadableRest } from "../../../files/lines.ts";
 import { currencyFault } from "../../shops/prices.ts";
-import type { ImportedPet } from "../pet-import-plan.ts";
-import { compilePetReader, isFaulty } from "../pet-reader.ts";
 import { NewPet, Pet } from "../pets.schemas.ts";
-import { FAULTS_OF_A_PET } from "../several-pets.operations.ts";
+import type { ImportedPet } from "../several/pet-import-plan.ts";
+import { compilePetReader, isFaulty } from "../several/pet-reader.ts";
+import { FAULTS_OF_A_PET } from "../several/several-pets.operations.ts";
 
 export const formats = ["jsonl", "csv"] as const;
 /** JSON Lines (one animal per line, in UTF-8) or CSV (RFC 4180, with a header). */

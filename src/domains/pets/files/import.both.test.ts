@@ -15,8 +15,8 @@ import { CommitUnknown, StorageUnavailable } from "../../../storage/errors.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { categoryExists } from "../../categories/categories.store.ts";
 import { operator } from "../../events/publish.ts";
-import type { ImportedPet } from "../pet-import-plan.ts";
 import { PetStore } from "../pets.store.ts";
+import type { ImportedPet } from "../several/pet-import-plan.ts";
 
 let folder: string;
 let place: TestStore;

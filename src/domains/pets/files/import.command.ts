@@ -20,7 +20,7 @@ import { chosenShop, shopOptions } from "../../shops/shop-options.ts";
 import { currencyOf } from "../../shops/shop-settings.store.ts";
 import type { PetStore } from "../pets.store.ts";
 import { fullness, type ShopFull } from "../pets-in-shop.store.ts";
-import { onExistingRules } from "../several-pets.operations.ts";
+import { onExistingRules } from "../several/several-pets.operations.ts";
 import { formatOption, readPetFile } from "./file-arguments.ts";
 import { type AddPets, checkPets, type ImportOptions, type ImportResult, importPets, whatIsIn } from "./file-import.ts";
 import { type CategoryIds, idRules } from "./formats.ts";

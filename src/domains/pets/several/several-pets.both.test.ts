@@ -1,12 +1,12 @@
 // Adding and deleting several animals in one request.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { logViolations } from "../../../test/conformance/replay.ts";
-import { newKeyIn } from "../../../test/harness/keys.ts";
-import { readExactly } from "../../../test/harness/ledger.ts";
-import { newDataDir, Program } from "../../../test/harness/program.ts";
-import { TestService } from "../../../test/harness/service.ts";
-import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
-import { MINUTE_MS } from "../../timing/clock.ts";
+import { logViolations } from "../../../../test/conformance/replay.ts";
+import { newKeyIn } from "../../../../test/harness/keys.ts";
+import { readExactly } from "../../../../test/harness/ledger.ts";
+import { newDataDir, Program } from "../../../../test/harness/program.ts";
+import { TestService } from "../../../../test/harness/service.ts";
+import { unlimitedQuota } from "../../../../test/harness/unlimited.ts";
+import { MINUTE_MS } from "../../../timing/clock.ts";
 
 let service: TestService;
 let strict: TestService;

@@ -1,7 +1,7 @@
-import type { Fault } from "../../contract/errors.ts";
-import { completePet, type DecidingOrder, patchedPet } from "./pet-change.ts";
-import { notACategory } from "./pets.operations.ts";
-import type { NewPet, Pet } from "./pets.schemas.ts";
+import type { Fault } from "../../../contract/errors.ts";
+import { completePet, type DecidingOrder, patchedPet } from "../pet-change.ts";
+import { notACategory } from "../pets.operations.ts";
+import type { NewPet, Pet } from "../pets.schemas.ts";
 import type { onExistingRules } from "./several-pets.operations.ts";
 
 /** An animal to add, with the id that it keeps if it has one. */

@@ -1,14 +1,19 @@
-import type { Failure } from "../../contract/errors.ts";
-import { insertAll, together } from "../../storage/combined-steps.ts";
-import type { IdRow, ValuesOf } from "../../storage/statement.ts";
-import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import { type Author, publishLast } from "../events/publish.ts";
-import { insertMetadata } from "../metadata/metadata.store.ts";
-import { addToFigure, type LockedShop } from "../shops/figures.ts";
-import { currencyOf } from "../shops/shop-settings.store.ts";
-import { lockShop } from "../shops/shops.store.ts";
-import { changePet, type DecidingOrder, isSamePet, type PetChecks, petEvent } from "./pet-change.ts";
-import { added, statusFigure } from "./pet-figures.ts";
+import type { Failure } from "../../../contract/errors.ts";
+import { insertAll, together } from "../../../storage/combined-steps.ts";
+import type { IdRow, ValuesOf } from "../../../storage/statement.ts";
+import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
+import { type Author, publishLast } from "../../events/publish.ts";
+import { insertMetadata } from "../../metadata/metadata.store.ts";
+import { addToFigure, type LockedShop } from "../../shops/figures.ts";
+import { currencyOf } from "../../shops/shop-settings.store.ts";
+import { lockShop } from "../../shops/shops.store.ts";
+import { changePet, type DecidingOrder, isSamePet, type PetChecks, petEvent } from "../pet-change.ts";
+import { added, statusFigure } from "../pet-figures.ts";
+import { petCreated } from "../pets.operations.ts";
+import type { Pet } from "../pets.schemas.ts";
+import { insert, lastId, petFields, setLastId } from "../pets.statements.ts";
+import { countInCategories } from "../pets-by-category.store.ts";
+import { fullness, type ShopFull } from "../pets-in-shop.store.ts";
 import {
   type Draft,
   type ImportedPet,
@@ -17,11 +22,6 @@ import {
   type PetOutcome,
   planImport,
 } from "./pet-import-plan.ts";
-import { petCreated } from "./pets.operations.ts";
-import type { Pet } from "./pets.schemas.ts";
-import { insert, lastId, petFields, setLastId } from "./pets.statements.ts";
-import { countInCategories } from "./pets-by-category.store.ts";
-import { fullness, type ShopFull } from "./pets-in-shop.store.ts";
 import type { petsTooLarge } from "./several-pets.operations.ts";
 import { petsWith, refusalOf } from "./several-pets.store.ts";
 

@@ -1,10 +1,10 @@
 import { Type } from "typebox";
-import { defineError, invalidRequest } from "../../contract/errors.ts";
-import { defineOperation } from "../../contract/operation.ts";
-import { bodyLimits } from "../../contract/requests.ts";
-import { Choice, Int32, Int64, UNCHECKED_ITEMS } from "../../contract/schemas.ts";
-import { animals, notACategory, shopFull } from "./pets.operations.ts";
-import { NewPet } from "./pets.schemas.ts";
+import { defineError, invalidRequest } from "../../../contract/errors.ts";
+import { defineOperation } from "../../../contract/operation.ts";
+import { bodyLimits } from "../../../contract/requests.ts";
+import { Choice, Int32, Int64, UNCHECKED_ITEMS } from "../../../contract/schemas.ts";
+import { animals, notACategory, shopFull } from "../pets.operations.ts";
+import { NewPet } from "../pets.schemas.ts";
 
 /** The maximum number of animals that one request or one part of a file adds or deletes. */
 export const MOST_PETS = 500;

@@ -1,9 +1,9 @@
 import type { TSchema } from "typebox";
-import type { Fault } from "../../contract/errors.ts";
-import { faultsOf } from "../../contract/input-faults.ts";
-import { compileDecoder, compileValidator } from "../../contract/validators.ts";
+import type { Fault } from "../../../contract/errors.ts";
+import { faultsOf } from "../../../contract/input-faults.ts";
+import { compileDecoder, compileValidator } from "../../../contract/validators.ts";
+import { NewPet } from "../pets.schemas.ts";
 import type { ImportedPet } from "./pet-import-plan.ts";
-import { NewPet } from "./pets.schemas.ts";
 
 /** Reads one of several animals. Returns the faults of one that is not valid. */
 export type PetReader = (value: unknown) => ImportedPet | readonly Fault[];
