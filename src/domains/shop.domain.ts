@@ -25,11 +25,12 @@ import { exportCommand } from "./pets/files/export.command.ts";
 import { importCommand } from "./pets/files/import.command.ts";
 import { petEventFilter } from "./pets/pet-change.ts";
 import { petFigures } from "./pets/pet-figures.ts";
-import { petHandlers, severalPetsHandlers } from "./pets/pets.handlers.ts";
+import { petHandlers } from "./pets/pets.handlers.ts";
 import { petEventTypes, petOperations } from "./pets/pets.operations.ts";
 import { petTable } from "./pets/pets.statements.ts";
 import { PetStore } from "./pets/pets.store.ts";
 import { categoryAnimalTable } from "./pets/pets-by-category.store.ts";
+import { severalPetsHandlers } from "./pets/several/several-pets.handlers.ts";
 import { severalPetsOperations } from "./pets/several/several-pets.operations.ts";
 import { sandboxHandlers } from "./sandbox/sandbox.handlers.ts";
 import { sandboxOperations } from "./sandbox/sandbox.operations.ts";
@@ -110,7 +111,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
     repeat({ name: "watch_times_of_shops", by: "leader", run: shopsAheadOfClock({ storage, clock, log }) });
     return [
       ...bind(petOperations, petHandlers(pets)),
-      ...bind(severalPetsOperations, severalPetsHandlers(pets)),
+      ...bind(severalPetsOperations, severalPetsHandlers(pets.checks)),
       ...bind(categoryOperations, categoryHandlers(categories)),
       ...bind(orderOperations, orderHandlers(orders)),
       ...bind(salesOperations, salesHandlers(clock)),

@@ -11,7 +11,7 @@ import { patched } from "../metadata/patched.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { priceIn } from "../shops/prices.ts";
 import { countStatus, markedSold } from "./pet-figures.ts";
-import { petUpdated } from "./pets.operations.ts";
+import { notACategory, petUpdated } from "./pets.operations.ts";
 import type { NewPet, Pet, PetPatch } from "./pets.schemas.ts";
 import { petFields, setFields } from "./pets.statements.ts";
 import { countInCategories } from "./pets-by-category.store.ts";
@@ -35,6 +35,13 @@ export interface PetChecks {
 export interface DecidingOrder {
   readonly id: bigint;
   readonly isOpen: boolean;
+}
+
+export const unknownCategory: Fault = { path: "/categoryId", message: notACategory };
+
+/** What is wrong with a reference that this animal has. */
+export function usedBy({ id }: Pick<Pet, "id">): string {
+  return `is that of the animal ${id}`;
 }
 
 /** A new animal without its id. `currency` is that of a price which has none, as far as it is known. */

@@ -1,3 +1,5 @@
+import { type Failure, failure } from "../../contract/errors.ts";
+import { count } from "../../contract/messages.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { type Appended, change, lockStatement, query } from "../../storage/statement.ts";
 import { first, type Query } from "../../storage/transaction.ts";
@@ -5,6 +7,7 @@ import { localDay, ofDay } from "../shops/figures.ts";
 import { isCurrent, setTime } from "../shops/shops.statements.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
 import { added, allAnimals, animalTotals } from "./pet-figures.ts";
+import { shopFull } from "./pets.operations.ts";
 
 /** Counts new animals with their events: see `Append`. The amounts are those of `animalTotals`. */
 export const countAnimals = lockStatement<[shop: number, now: number, animals: number, ...amounts: number[]], Appended>(
@@ -29,11 +32,14 @@ export interface ShopFull {
   readonly allowed: bigint;
 }
 
-/** Why a shop took no animal. Throws `ShopDeleted`, or `StorageUnavailable` if the bound has just been removed. */
-export function* whyRefused(shop: number): Query<ShopFull> {
+/**
+ * The failure of a request whose animal the shop did not take. Throws `ShopDeleted`, or `StorageUnavailable` if the bound
+ * has just been removed.
+ */
+export function* whyRefused(shop: number): Query<Failure<typeof shopFull>> {
   const full = yield* fullness(shop, Number.MAX_SAFE_INTEGER);
   if (!full) throw new StorageUnavailable("The shop may hold any number of animals now.");
-  return full;
+  return fullFailure(full);
 }
 
 /** Why a shop cannot take this many more animals; undefined if it can. Throws `ShopDeleted`. */
@@ -42,4 +48,10 @@ export function* fullness(shop: number, more: number): Query<ShopFull | undefine
   if (!row) throw new ShopDeleted();
   const { allowed, animals } = row;
   return allowed !== null && animals + BigInt(more) > allowed ? { refused: "shop full", allowed } : undefined;
+}
+
+/** The failure of a request whose animals do not fit. */
+export function fullFailure({ allowed }: ShopFull) {
+  const message = `The shop may hold ${count(Number(allowed), "animal")}. Delete some, or ask for another plan.`;
+  return failure(shopFull, message);
 }

@@ -10,7 +10,7 @@ import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import { PetPages } from "./lists/pets-by-id.store.ts";
-import { changePet, completePet, type PetChecks, patchedPet, petEvent } from "./pet-change.ts";
+import { changePet, completePet, type PetChecks, patchedPet, petEvent, unknownCategory, usedBy } from "./pet-change.ts";
 import { animalTotals, countStatus, statusFigure } from "./pet-figures.ts";
 import {
   invalidTransition,
@@ -24,10 +24,7 @@ import {
 import { type NewPet, type Pet, type PetPatch, type PetStatus, PetWithoutId } from "./pets.schemas.ts";
 import { byId, byReference, newPetRow, petFields, remove, setStatus, toPet } from "./pets.statements.ts";
 import { countInCategories } from "./pets-by-category.store.ts";
-import { type ShopFull, whyRefused } from "./pets-in-shop.store.ts";
-import { type ImportedPet, takenBy, unknownCategory } from "./several/pet-import-plan.ts";
-import { addPets, type ImportRules } from "./several/pet-imports.store.ts";
-import { deletePets } from "./several/several-pets.store.ts";
+import { whyRefused } from "./pets-in-shop.store.ts";
 import { isAllowed, type StatusCause } from "./transitions.ts";
 
 /** The dependencies of the animals' store. */
@@ -48,14 +45,14 @@ type Expectation = (pet: Pet) => boolean;
 /** The animals in the store. All methods that change them are parts of a transaction. */
 export class PetStore {
   readonly pages: PetPages;
+  readonly checks: PetChecks;
   readonly #storage: Storage;
-  readonly #checks: PetChecks;
 
   constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetDependencies = {}) {
     this.#storage = storage;
     this.pages = new PetPages(storage);
     const orderOf = decidingOrder && ((shop: LockedShop, petId: bigint) => decidingOrder(shop, petId, this));
-    this.#checks = { clock, categoryExists, orderOf };
+    this.checks = { clock, categoryExists, orderOf };
   }
 
   *get(shop: number, id: bigint): Query<Pet | Failure<typeof petNotFound>> {
@@ -67,7 +64,7 @@ export class PetStore {
   *add(author: Author, given: NewPet) {
     const { shop } = author;
     const { categoryId, reference, price } = given;
-    const { clock, categoryExists } = this.#checks;
+    const { clock, categoryExists } = this.checks;
     const now = clock.now();
     const needsCurrency = price !== undefined && price.currency === undefined;
     let currency: string | undefined;
@@ -96,25 +93,18 @@ export class PetStore {
     return { id, ...pet };
   }
 
-  /** A transaction: see `addPets`. */
-  addSeveral(author: Author, pets: readonly ImportedPet[], rules?: ImportRules): ReturnType<typeof addPets> {
-    return addPets(this.#checks, author, pets, rules);
-  }
-
-  /** A transaction: see `deletePets`. */
-  deleteSeveral(author: Author, ids: bigint[]): ReturnType<typeof deletePets> {
-    return deletePets(this.#checks, author, ids);
-  }
-
-  /** Why a shop took no animal. Rejects with `StorageUnavailable` if its data was deleted, or it may take some now. */
-  whyRefused(shop: number): Promise<ShopFull> {
+  /**
+   * The failure of a request whose animal the shop did not take. Rejects with `StorageUnavailable` if its data was deleted,
+   * or it may take some now.
+   */
+  whyRefused(shop: number) {
     return Promise.resolve(this.#storage.read(whyRefused(shop), shop));
   }
 
   /** Changes the fields in the patch if the animal is in the expected state. Other fields stay. */
   *update(author: Author, id: bigint, patch: PetPatch, isExpected: Expectation) {
     const { shop } = author;
-    const { clock, categoryExists, orderOf } = this.#checks;
+    const { clock, categoryExists, orderOf } = this.checks;
     const locked = yield* lockShop(shop, clock.now());
     const order = patch.status && orderOf && (yield* orderOf(locked, id));
     const row = yield* first(byId, shop, id);
@@ -143,7 +133,7 @@ export class PetStore {
   /** Deletes an animal if it is in the expected state and has no open order. Returns null if it was deleted. */
   *delete(author: Author, id: bigint, isExpected: Expectation) {
     const { shop } = author;
-    const { clock, orderOf } = this.#checks;
+    const { clock, orderOf } = this.checks;
     const locked = yield* lockShop(shop, clock.now());
     const order = orderOf && (yield* orderOf(locked, id));
     const row = yield* first(byId, shop, id);
@@ -188,5 +178,5 @@ function ordered(id: bigint, consequence: string) {
 /** Part of a transaction: the failure if another animal has the reference. */
 function* refusalOfReference(shop: number, reference: string | undefined) {
   const owner = reference === undefined ? undefined : yield* first(byReference, shop, reference);
-  return owner && failure(referenceTaken, `The reference ${takenBy(owner)}.`);
+  return owner && failure(referenceTaken, `The reference ${usedBy(owner)}.`);
 }

@@ -5,6 +5,7 @@ import { TestService } from "../../../test/harness/service.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 import { operator } from "../events/publish.ts";
 import { PetStore } from "../pets/pets.store.ts";
+import { addPets } from "../pets/several/pet-imports.store.ts";
 
 const nothing = { added: 0, sold: 0, markedSold: 0, expired: 0, returned: 0 };
 
@@ -90,7 +91,7 @@ test("animals that are added concurrently, moved, imported and deleted are count
     tom,
   ] as const;
   const [pets, author] = [new PetStore(storage, { clock: service.clock }), operator(await service.shop())];
-  await storage.write(() => pets.addSeveral(author, animals));
+  await storage.write(() => addPets(pets.checks, author, animals));
   await storage.close();
   for (const id of [1, 2, 3, 4, 5]) await call("DELETE", `/pets/${id}`);
   const shown = await figures();

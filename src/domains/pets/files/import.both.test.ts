@@ -17,6 +17,7 @@ import { categoryExists } from "../../categories/categories.store.ts";
 import { operator } from "../../events/publish.ts";
 import { PetStore } from "../pets.store.ts";
 import type { ImportedPet } from "../several/pet-import-plan.ts";
+import { addPets } from "../several/pet-imports.store.ts";
 
 let folder: string;
 let place: TestStore;
@@ -314,7 +315,7 @@ describe("an import with strict categories", () => {
     const stepsOf = (pets: PetStore, storage: Storage) =>
       storage.write(function* () {
         let steps = 0;
-        const running = pets.addSeveral(operator(shop), few);
+        const running = addPets(pets.checks, operator(shop), few);
         let next = running.next([]);
         for (; !next.done; next = running.next(yield next.value)) steps++;
         return steps;
@@ -336,7 +337,7 @@ test("animals that are added together are all refused if one is, each fault with
   ];
   await place.run(`INSERT INTO categories (shop, id, name, name_key) VALUES (${shop}, 1, 'C', 'C')`);
   const refused = await withStorage((storage) =>
-    storage.write(() => new PetStore(storage, { categoryExists }).addSeveral(operator(shop), pets)),
+    storage.write(() => addPets(new PetStore(storage, { categoryExists }).checks, operator(shop), pets)),
   );
   const message = "is not the id of a category";
   expect(refused).toEqual({
@@ -359,7 +360,7 @@ test("a part of 500 animals takes a few statements", async () => {
   const statements = await withStorage((storage) =>
     storage.write(function* () {
       let sent = 0;
-      const running = new PetStore(storage).addSeveral(operator(shop), part);
+      const running = addPets(new PetStore(storage).checks, operator(shop), part);
       for (let next = running.next([]); !next.done; next = running.next(yield next.value)) sent += countOf(next.value);
       return sent;
     }),

@@ -20,6 +20,7 @@ import { chosenShop, shopOptions } from "../../shops/shop-options.ts";
 import { currencyOf } from "../../shops/shop-settings.store.ts";
 import type { PetStore } from "../pets.store.ts";
 import { fullness, type ShopFull } from "../pets-in-shop.store.ts";
+import { addPets } from "../several/pet-imports.store.ts";
 import { onExistingRules } from "../several/several-pets.operations.ts";
 import { formatOption, readPetFile } from "./file-arguments.ts";
 import { type AddPets, checkPets, type ImportOptions, type ImportResult, importPets, whatIsIn } from "./file-import.ts";
@@ -92,10 +93,10 @@ async function runImport(
       currency: await storage.read(currencyOf(shop)),
     };
     const options: ImportOptions = { format, ids, csv, fromLine, stop };
-    const pets = petsOf(storage, context.settings, given.options["strict-categories"] !== undefined);
+    const { checks } = petsOf(storage, context.settings, given.options["strict-categories"] !== undefined);
     const add: AddPets = async (part) => {
       try {
-        const result = await storage.write(() => pets.addSeveral(operator(shop), part, { onExisting }));
+        const result = await storage.write(() => addPets(checks, operator(shop), part, { onExisting }));
         if ("refused" in result) throw shopIsFull(result);
         return isFailure(result) ? undefined : result;
       } catch (error) {

@@ -1,6 +1,5 @@
 import type { Fault } from "../../../contract/errors.ts";
-import { completePet, type DecidingOrder, patchedPet } from "../pet-change.ts";
-import { notACategory } from "../pets.operations.ts";
+import { completePet, type DecidingOrder, patchedPet, unknownCategory, usedBy } from "../pet-change.ts";
 import type { NewPet, Pet } from "../pets.schemas.ts";
 import type { onExistingRules } from "./several-pets.operations.ts";
 
@@ -43,8 +42,6 @@ export interface ImportState {
   lastId: bigint;
 }
 
-export const unknownCategory: Fault = { path: "/categoryId", message: notACategory };
-
 /** Decides what becomes of each of several animals, in this order: each sees what those before it have changed. */
 export function planImport(state: ImportState, pets: readonly ImportedPet[]) {
   const planned: (Planned & { readonly index: number })[] = [];
@@ -78,7 +75,7 @@ function planExisting(state: ImportState, draft: Draft, { id, ...given }: Import
   const { onExisting, currency, unknownCategories, orders } = state;
   const { after: current } = draft;
   if (onExisting === "refuse") {
-    return [{ path: "/reference", message: draft.before ? takenBy(current) : "is also that of an animal before it" }];
+    return [{ path: "/reference", message: draft.before ? usedBy(current) : "is also that of an animal before it" }];
   }
   if (id !== undefined && id !== current.id) {
     return [{ path: "/id", message: `must be ${current.id}, the id of the animal with this reference` }];
@@ -94,9 +91,4 @@ function planExisting(state: ImportState, draft: Draft, { id, ...given }: Import
   }
   draft.after = after;
   return { draft, outcome: "updated" };
-}
-
-/** What is wrong with a reference that this animal has. */
-export function takenBy({ id }: Pick<Pet, "id">): string {
-  return `is that of the animal ${id}`;
 }

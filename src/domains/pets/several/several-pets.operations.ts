@@ -91,7 +91,7 @@ const ImportedPets = Type.Object(
 
 const rex = { name: "Rex", categoryId: 1n, status: "available" } as const;
 
-const importPets = defineOperation({
+export const importPets = defineOperation({
   name: "importPets",
   method: "POST",
   path: "/pets/import",
