@@ -5,7 +5,7 @@ import { CommitUnknown, StorageUnavailable } from "../../../storage/errors.ts";
 import { CommandFailed } from "../../../terminal/command.ts";
 import { counted } from "../../../terminal/output.ts";
 import { ShopDeleted } from "../../shops/shops.store.ts";
-import type { ImportedPet, PetFault, PetOutcome } from "../several/pet-import-plan.ts";
+import type { ImportedPet, PetFault, PetOutcome } from "../several/pet-imports.ts";
 import { MOST_PETS } from "../several/several-pets.operations.ts";
 import { type CsvContext, type FilePart, type FilePet, type Format, type IdRule, readPets } from "./formats.ts";
 

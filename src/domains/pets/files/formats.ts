@@ -11,8 +11,7 @@ import { compileTextReaders } from "../../../contract/validators.ts";
 import { type LineFault, type Lines, UnreadableRest } from "../../../files/lines.ts";
 import { currencyFault } from "../../shops/prices.ts";
 import { NewPet, Pet } from "../pets.schemas.ts";
-import type { ImportedPet } from "../several/pet-import-plan.ts";
-import { compilePetReader, isFaulty } from "../several/pet-reader.ts";
+import { compilePetReader, type ImportedPet, isFaulty } from "../several/pet-imports.ts";
 import { FAULTS_OF_A_PET } from "../several/several-pets.operations.ts";
 
 export const formats = ["jsonl", "csv"] as const;

@@ -16,8 +16,8 @@ import type { Storage } from "../../../storage/storage.ts";
 import { categoryExists } from "../../categories/categories.store.ts";
 import { operator } from "../../events/publish.ts";
 import { PetStore } from "../pets.store.ts";
-import type { ImportedPet } from "../several/pet-import-plan.ts";
 import { addPets } from "../several/pet-imports.store.ts";
+import type { ImportedPet } from "../several/pet-imports.ts";
 
 let folder: string;
 let place: TestStore;

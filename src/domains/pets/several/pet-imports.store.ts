@@ -21,7 +21,7 @@ import {
   type PetFault,
   type PetOutcome,
   planImport,
-} from "./pet-import-plan.ts";
+} from "./pet-imports.ts";
 import type { petsTooLarge } from "./several-pets.operations.ts";
 import { petsWith, refusalOf } from "./several-pets.store.ts";
 

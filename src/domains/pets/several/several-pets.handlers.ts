@@ -4,9 +4,8 @@ import { pause } from "../../../storage/transaction.ts";
 import { authorOf } from "../../events/publish.ts";
 import type { PetChecks } from "../pet-change.ts";
 import { fullFailure } from "../pets-in-shop.store.ts";
-import type { ImportedPet, PetFault } from "./pet-import-plan.ts";
 import { addPets } from "./pet-imports.store.ts";
-import { compilePetReader, isFaulty } from "./pet-reader.ts";
+import { compilePetReader, type ImportedPet, isFaulty, type PetFault } from "./pet-imports.ts";
 import { FAULTS_OF_A_PET, type importPets, type severalPetsOperations } from "./several-pets.operations.ts";
 import { deletePets } from "./several-pets.store.ts";
 

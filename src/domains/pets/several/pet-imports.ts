@@ -1,10 +1,28 @@
+import type { TSchema } from "typebox";
 import type { Fault } from "../../../contract/errors.ts";
+import { faultsOf } from "../../../contract/input-faults.ts";
+import { compileDecoder, compileValidator } from "../../../contract/validators.ts";
 import { completePet, type DecidingOrder, patchedPet, unknownCategory, usedBy } from "../pet-change.ts";
-import type { NewPet, Pet } from "../pets.schemas.ts";
+import { NewPet, type Pet } from "../pets.schemas.ts";
 import type { onExistingRules } from "./several-pets.operations.ts";
 
 /** An animal to add, with the id that it keeps if it has one. */
 export type ImportedPet = NewPet & { readonly id?: bigint };
+
+/** Reads one of several animals. Returns the faults of one that is not valid. */
+export type PetReader = (value: unknown) => ImportedPet | readonly Fault[];
+
+/** Compiles the reader of animals that requests and files bring. `schema` has the fields of `NewPet`, and perhaps an id. */
+export function compilePetReader(schema: TSchema = NewPet): PetReader {
+  const validator = compileValidator(schema);
+  const decode = compileDecoder(schema) ?? ((value: unknown) => value);
+  return (value) =>
+    validator.Check(value) ? (decode(value) as ImportedPet) : faultsOf(value, schema, "", "field of an animal");
+}
+
+export function isFaulty(read: ImportedPet | readonly Fault[]): read is readonly Fault[] {
+  return Array.isArray(read);
+}
 
 /** Why one of several animals cannot be added: its place among them, the field, and what is wrong. */
 export interface PetFault extends Fault {
