@@ -21,15 +21,15 @@ import { orderEventTypes, orderOperations } from "./orders/orders.operations.ts"
 import { orderTable } from "./orders/orders.statements.ts";
 import { decidingOrder, OrderStore } from "./orders/orders.store.ts";
 import { salesOperations } from "./orders/sales.operations.ts";
+import { petFigures } from "./pets/counts/pet-figures.ts";
+import { categoryAnimalTable } from "./pets/counts/pets-by-category.store.ts";
 import { exportCommand } from "./pets/files/export.command.ts";
 import { importCommand } from "./pets/files/import.command.ts";
 import { petEventFilter } from "./pets/pet-change.ts";
-import { petFigures } from "./pets/pet-figures.ts";
 import { petHandlers } from "./pets/pets.handlers.ts";
 import { petEventTypes, petOperations } from "./pets/pets.operations.ts";
 import { petTable } from "./pets/pets.statements.ts";
 import { PetStore } from "./pets/pets.store.ts";
-import { categoryAnimalTable } from "./pets/pets-by-category.store.ts";
 import { severalPetsHandlers } from "./pets/several/several-pets.handlers.ts";
 import { severalPetsOperations } from "./pets/several/several-pets.operations.ts";
 import { sandboxHandlers } from "./sandbox/sandbox.handlers.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { eventTable } from "../../src/domains/events/events.table.ts";
+import { countInCategory } from "../../src/domains/pets/counts/pets-by-category.store.ts";
 import { petTable } from "../../src/domains/pets/pets.statements.ts";
-import { countInCategory } from "../../src/domains/pets/pets-by-category.store.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { type Append, type Appended, change, lockStatement, query, type Row } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";

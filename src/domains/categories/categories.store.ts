@@ -14,7 +14,7 @@ import { type Author, publishLast } from "../events/publish.ts";
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataColumn, metadataField, replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched, present } from "../metadata/patched.ts";
-import { animalsIn, firstUnreferenced, reassign } from "../pets/pets-by-category.store.ts";
+import { animalsIn, firstUnreferenced, reassign } from "../pets/counts/pets-by-category.store.ts";
 import type { LockedShop, ShopFigures } from "../shops/figures.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import {

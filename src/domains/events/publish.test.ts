@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { orderPlaced } from "../orders/orders.operations.ts";
-import { added } from "../pets/pet-figures.ts";
+import { added } from "../pets/counts/pet-figures.ts";
 import { petCreated, petDeleted, petUpdated } from "../pets/pets.operations.ts";
 import type { Pet } from "../pets/pets.schemas.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";

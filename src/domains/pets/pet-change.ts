@@ -10,11 +10,11 @@ import { replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched } from "../metadata/patched.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { priceIn } from "../shops/prices.ts";
-import { countStatus, markedSold } from "./pet-figures.ts";
+import { countStatus, markedSold } from "./counts/pet-figures.ts";
+import { countInCategories } from "./counts/pets-by-category.store.ts";
 import { notACategory, petUpdated } from "./pets.operations.ts";
 import type { NewPet, Pet, PetPatch } from "./pets.schemas.ts";
 import { petFields, setFields } from "./pets.statements.ts";
-import { countInCategories } from "./pets-by-category.store.ts";
 
 /** The events of animals. */
 export const petEvent = eventsOf<Pet>(({ id }) => ({ under: id, subjectId: null }));

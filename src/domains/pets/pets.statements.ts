@@ -5,9 +5,9 @@ import { derived, insertInto, integer, oneOf, optional, type RowOf, table, text 
 import { eventTable } from "../events/events.table.ts";
 import { metadataColumn, metadataField } from "../metadata/metadata.store.ts";
 import { priceField } from "../shops/prices.ts";
+import { countInCategory } from "./counts/pets-by-category.store.ts";
+import { countAnimals } from "./counts/pets-in-shop.store.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
-import { countInCategory } from "./pets-by-category.store.ts";
-import { countAnimals } from "./pets-in-shop.store.ts";
 
 /**
  * `name_folded` is the name as searches compare it; null for a name in ASCII. `name_start` is what animals are searched

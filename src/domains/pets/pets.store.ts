@@ -9,9 +9,11 @@ import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { lockShop } from "../shops/shops.store.ts";
+import { animalTotals, countStatus, statusFigure } from "./counts/pet-figures.ts";
+import { countInCategories } from "./counts/pets-by-category.store.ts";
+import { whyRefused } from "./counts/pets-in-shop.store.ts";
 import { PetPages } from "./lists/pets-by-id.store.ts";
 import { changePet, completePet, type PetChecks, patchedPet, petEvent, unknownCategory, usedBy } from "./pet-change.ts";
-import { animalTotals, countStatus, statusFigure } from "./pet-figures.ts";
 import {
   invalidTransition,
   petCreated,
@@ -23,8 +25,6 @@ import {
 } from "./pets.operations.ts";
 import { type NewPet, type Pet, type PetPatch, type PetStatus, PetWithoutId } from "./pets.schemas.ts";
 import { byId, byReference, newPetRow, petFields, remove, setStatus, toPet } from "./pets.statements.ts";
-import { countInCategories } from "./pets-by-category.store.ts";
-import { whyRefused } from "./pets-in-shop.store.ts";
 import { isAllowed, type StatusCause } from "./transitions.ts";
 
 /** The dependencies of the animals' store. */

@@ -7,7 +7,7 @@ import type { Command } from "../../../terminal/command.ts";
 import { counted, pace } from "../../../terminal/output.ts";
 import { Progress } from "../../../terminal/progress.ts";
 import { chosenShop, shopOptions } from "../../shops/shop-options.ts";
-import { allAnimals } from "../pet-figures.ts";
+import { allAnimals } from "../counts/pet-figures.ts";
 import { columns, type PetRow, toPet } from "../pets.statements.ts";
 import { formatOption, readPetFile } from "./file-arguments.ts";
 import { type Format, fileHead, petWriter } from "./formats.ts";

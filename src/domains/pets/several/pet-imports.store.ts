@@ -7,13 +7,13 @@ import { insertMetadata } from "../../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../../shops/figures.ts";
 import { currencyOf } from "../../shops/shop-settings.store.ts";
 import { lockShop } from "../../shops/shops.store.ts";
+import { added, statusFigure } from "../counts/pet-figures.ts";
+import { countInCategories } from "../counts/pets-by-category.store.ts";
+import { fullness, type ShopFull } from "../counts/pets-in-shop.store.ts";
 import { changePet, type DecidingOrder, isSamePet, type PetChecks, petEvent } from "../pet-change.ts";
-import { added, statusFigure } from "../pet-figures.ts";
 import { petCreated } from "../pets.operations.ts";
 import type { Pet } from "../pets.schemas.ts";
 import { insert, lastId, petFields, setLastId } from "../pets.statements.ts";
-import { countInCategories } from "../pets-by-category.store.ts";
-import { fullness, type ShopFull } from "../pets-in-shop.store.ts";
 import {
   type Draft,
   type ImportedPet,

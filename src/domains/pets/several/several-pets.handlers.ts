@@ -2,8 +2,8 @@ import { invalidInput, isFailure, MAX_FAULTS } from "../../../contract/errors.ts
 import { type Handlers, prepared } from "../../../contract/handler.ts";
 import { pause } from "../../../storage/transaction.ts";
 import { authorOf } from "../../events/publish.ts";
+import { fullFailure } from "../counts/pets-in-shop.store.ts";
 import type { PetChecks } from "../pet-change.ts";
-import { fullFailure } from "../pets-in-shop.store.ts";
 import { addPets } from "./pet-imports.store.ts";
 import { compilePetReader, type ImportedPet, isFaulty, type PetFault } from "./pet-imports.ts";
 import { FAULTS_OF_A_PET, type importPets, type severalPetsOperations } from "./several-pets.operations.ts";

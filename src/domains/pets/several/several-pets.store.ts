@@ -8,12 +8,12 @@ import { type Author, publishLast } from "../../events/publish.ts";
 import { replaceMetadata } from "../../metadata/metadata.store.ts";
 import { addToFigure } from "../../shops/figures.ts";
 import { lockShop } from "../../shops/shops.store.ts";
+import { statusFigure } from "../counts/pet-figures.ts";
+import { countInCategories } from "../counts/pets-by-category.store.ts";
 import { type DecidingOrder, type PetChecks, petEvent } from "../pet-change.ts";
-import { statusFigure } from "../pet-figures.ts";
 import { petDeleted } from "../pets.operations.ts";
 import type { Pet } from "../pets.schemas.ts";
 import { columns, type PetRow, toPet } from "../pets.statements.ts";
-import { countInCategories } from "../pets-by-category.store.ts";
 import { MOST_BYTES, petsNotDeletable, petsTooLarge } from "./several-pets.operations.ts";
 
 type Column = "id" | "reference";

@@ -1,7 +1,7 @@
 // A shop has a size, which its plan or the operator sets. No request, however it adds animals, goes beyond it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { TestService } from "../../../test/harness/service.ts";
-import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
+import { TestService } from "../../../../test/harness/service.ts";
+import { unlimitedQuota } from "../../../../test/harness/unlimited.ts";
 
 let service: TestService;
 beforeAll(async () => {

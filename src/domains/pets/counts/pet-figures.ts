@@ -1,10 +1,10 @@
 import { Type } from "typebox";
-import { withCommas } from "../../contract/messages.ts";
-import { Int64 } from "../../contract/schemas.ts";
-import { count, integer, optional } from "../../storage/table.ts";
-import { addToFigure, type DayFigure, eventsWhere, type LockedShop, type ShopFigures } from "../shops/figures.ts";
-import { figure } from "../shops/shops.operations.ts";
-import type { PetStatus } from "./pets.schemas.ts";
+import { withCommas } from "../../../contract/messages.ts";
+import { Int64 } from "../../../contract/schemas.ts";
+import { count, integer, optional } from "../../../storage/table.ts";
+import { addToFigure, type DayFigure, eventsWhere, type LockedShop, type ShopFigures } from "../../shops/figures.ts";
+import { figure } from "../../shops/shops.operations.ts";
+import type { PetStatus } from "../pets.schemas.ts";
 
 /** The maximum number of categories in a summary, and how many are scanned to find them. */
 const MAX_CATEGORIES = 100;

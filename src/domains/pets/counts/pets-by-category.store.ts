@@ -1,13 +1,13 @@
-import { INT64_MIN } from "../../contract/schemas.ts";
-import { together } from "../../storage/combined-steps.ts";
-import { type Condition, readPage } from "../../storage/pages.ts";
-import { change, type IdRow, query } from "../../storage/statement.ts";
-import { insertInto, integer, table } from "../../storage/table.ts";
-import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import { eventsOf, type NewEvent } from "../events/new-event.ts";
-import type { LockedShop } from "../shops/figures.ts";
-import { petsReassigned } from "./pets.operations.ts";
-import type { Reassignment } from "./pets.schemas.ts";
+import { INT64_MIN } from "../../../contract/schemas.ts";
+import { together } from "../../../storage/combined-steps.ts";
+import { type Condition, readPage } from "../../../storage/pages.ts";
+import { change, type IdRow, query } from "../../../storage/statement.ts";
+import { insertInto, integer, table } from "../../../storage/table.ts";
+import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
+import { eventsOf, type NewEvent } from "../../events/new-event.ts";
+import type { LockedShop } from "../../shops/figures.ts";
+import { petsReassigned } from "../pets.operations.ts";
+import type { Reassignment } from "../pets.schemas.ts";
 
 /** How many animals each category has. */
 export const categoryAnimalTable = table(

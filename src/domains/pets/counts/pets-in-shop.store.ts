@@ -1,13 +1,13 @@
-import { type Failure, failure } from "../../contract/errors.ts";
-import { count } from "../../contract/messages.ts";
-import { StorageUnavailable } from "../../storage/errors.ts";
-import { type Appended, change, lockStatement, query } from "../../storage/statement.ts";
-import { first, type Query } from "../../storage/transaction.ts";
-import { localDay, ofDay } from "../shops/figures.ts";
-import { isCurrent, setTime } from "../shops/shops.statements.ts";
-import { ShopDeleted } from "../shops/shops.store.ts";
+import { type Failure, failure } from "../../../contract/errors.ts";
+import { count } from "../../../contract/messages.ts";
+import { StorageUnavailable } from "../../../storage/errors.ts";
+import { type Appended, change, lockStatement, query } from "../../../storage/statement.ts";
+import { first, type Query } from "../../../storage/transaction.ts";
+import { localDay, ofDay } from "../../shops/figures.ts";
+import { isCurrent, setTime } from "../../shops/shops.statements.ts";
+import { ShopDeleted } from "../../shops/shops.store.ts";
+import { shopFull } from "../pets.operations.ts";
 import { added, allAnimals, animalTotals } from "./pet-figures.ts";
-import { shopFull } from "./pets.operations.ts";
 
 /** Counts new animals with their events: see `Append`. The amounts are those of `animalTotals`. */
 export const countAnimals = lockStatement<[shop: number, now: number, animals: number, ...amounts: number[]], Appended>(
