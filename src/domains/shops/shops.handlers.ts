@@ -9,7 +9,7 @@ type Operations = ReturnType<typeof shopOperations>;
 
 export function shopHandlers(clock: Clock, stored: ShopSettingsStore, summary: ReadSummary): Handlers<Operations> {
   return {
-    updateShop: prepared<Operations[1], Counted | undefined>(
+    updateShop: prepared<Extract<Operations[number], { name: "updateShop" }>, Counted | undefined>(
       function* ({ caller: { shop }, body: { timeZone } }) {
         return timeZone === undefined ? undefined : yield* stored.count(shop, timeZone);
       },
