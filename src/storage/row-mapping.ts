@@ -17,6 +17,19 @@ export function inColumn<N extends string, V extends SqlValue | undefined>(
   return { columns: [name], write: (value) => [value ?? null], read: (row) => (row[name] ?? undefined) as V };
 }
 
+/** The same for a safe integer, or null. */
+export function numberInColumn<N extends string>(
+  name: N,
+): StoredField<number | null, Readonly<Record<N, bigint | null>>> {
+  return { columns: [name], write: (value) => [toBigint(value)], read: (row) => toNumber(row[name]) };
+}
+
+const toBigint = (value: number | null) => (value === null ? null : BigInt(value));
+
+export function toNumber(value: bigint | null): number | null {
+  return value === null ? null : Number(value);
+}
+
 type Camel<N extends string> = N extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : N;
 
 /** A row as an object of the program, for rows whose integers are safe: `{ created_at: 5n }` is `{ createdAt: 5 }`. */

@@ -84,7 +84,7 @@ export function keyHandlers(
       return { body: { key, ...toApiKeyBody(record) } };
     },
 
-    *updateKey({ caller, requestId, params: { keyId }, body: { limitPerMinute } }) {
+    *updateKey({ caller, requestId, params: { keyId }, body }) {
       const found = yield* lockVisibleKey(keyId, caller);
       const calling = yield* callingKey(caller, found?.key.mode);
       if (!calling) return callerEnded;
@@ -92,10 +92,10 @@ export function keyHandlers(
       const { key } = found;
       if (!isValid(key, clock.now()))
         return failure(keyEnded, `The key ${keyId} is no longer valid. Create another one.`);
-      if (limitPerMinute === undefined) return { body: toApiKeyBody(key, authenticator.lastUse(keyId)) };
-      const refused = limitRefusal(limitPerMinute, calling, caller);
+      const { limitPerMinute } = body;
+      const refused = limitPerMinute === undefined ? undefined : limitRefusal(limitPerMinute, calling, caller);
       if (refused) return refused;
-      const updated = yield* store.setLimit(found, authorOf(caller, requestId), limitPerMinute);
+      const updated = yield* store.update(found, authorOf(caller, requestId), body);
       return { body: toApiKeyBody(updated, authenticator.lastUse(keyId)) };
     },
 

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { scopes } from "../../contract/caller.ts";
 import { defineError, invalidApiKey, invalidRequest, lifetimeExceedsKey } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, noContent } from "../../contract/operation.ts";
@@ -184,6 +184,8 @@ const createKey = defineOperation({
   errors: [invalidRequest, invalidApiKey, tooManyKeys, scopeNotHeld, modeNotHeld, lifetimeExceedsKey, limitExceedsKey],
 });
 
+export type NewApiKey = Static<typeof createKey.body.schema>;
+
 const updateKey = defineOperation({
   name: "updateKey",
   method: "PATCH",
@@ -219,6 +221,8 @@ const updateKey = defineOperation({
   // An invalid request: a limit above that of the plan.
   errors: [invalidRequest, invalidApiKey, keyEnded, limitExceedsKey],
 });
+
+export type ApiKeyPatch = Static<typeof updateKey.body.schema>;
 
 const rotateKey = defineOperation({
   name: "rotateKey",

@@ -1,10 +1,10 @@
 import { type Caller, type Mode, modes, type Scope } from "../../contract/caller.ts";
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
-import { plainRow } from "../../storage/row-mapping.ts";
-import { change, lookUp, query } from "../../storage/statement.ts";
-import { count, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
+import { inColumn, numberInColumn, plainRow, RowMapping, toNumber } from "../../storage/row-mapping.ts";
+import { cachedChange, change, lookUp, query, type SqlValue } from "../../storage/statement.ts";
+import { count, insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
-import type { ApiKey } from "./keys.ts";
+import type { ApiKey, NewKey } from "./keys.ts";
 
 /**
  * `planned_end` is the end that a key got when it was created, and `expires_at` its current end, which a rotation makes
@@ -46,11 +46,19 @@ type CallerRow = PlanRow &
   Omit<KeyRow, "hint" | "created_at" | "planned_end"> & { shop: bigint | null; suspended_at: bigint | null };
 
 type Position = [createdAt: number, id: string, limit: number];
-type NewKeyValues = [id: string, accountId: string, mode: Mode, name: string, digest: string, hint: string];
+type NewKeyValues = [id: string, digest: string, hint: string, createdAt: number, end: number | null, ...SqlValue[]];
 
-const keyColumns =
-  "id, account_id, mode, name, hint, scopes, limit_per_minute, created_at, planned_end, expires_at, revoked_at, last_used_at, " +
-  "banned_until, bans";
+/** How the properties of a new key are kept in its row. */
+export const keyFields = new RowMapping<NewKey, KeyRow>({
+  accountId: inColumn("account_id"),
+  mode: inColumn("mode"),
+  name: inColumn("name"),
+  scopes: { columns: ["scopes"], write: (scopes) => [scopes.join(",")], read: ({ scopes }) => scopesOf(scopes) },
+  limitPerMinute: numberInColumn("limit_per_minute"),
+  plannedEnd: numberInColumn("planned_end"),
+});
+const listed = Object.keys(keyTable.columns).filter((column) => column !== "digest");
+const keyColumns = listed.join(", ");
 
 const accountIsNotDeleted = "(SELECT deleted_at FROM accounts WHERE accounts.id = account_id) IS NULL";
 export const keysOfAll = query<[], KeyRow>(
@@ -94,16 +102,14 @@ export const keyByDigest = lookUp<[digest: string], CallerRow>(
      LEFT JOIN shops ON shops.account_id = api_keys.account_id AND shops.mode = api_keys.mode
    WHERE digest = ${value(1)}`,
 );
-export const insertKey = change<
-  [...NewKeyValues, scopes: string, limit: number | null, createdAt: number, end: number | null],
-  KeyRow
->(
-  `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, limit_per_minute, created_at, planned_end, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) RETURNING ${keyColumns}`,
+export const insertKey = insertInto<NewKeyValues>(
+  keyTable,
+  ["id", "digest", "hint", "created_at", "expires_at", ...keyFields.columns],
+  { end: `RETURNING ${keyColumns}` },
 );
-export const setLimit = change<[limit: number | null, id: string], KeyRow>(
-  `UPDATE api_keys SET limit_per_minute = $1 WHERE id = $2 RETURNING ${keyColumns}`,
-);
+export function setFields(assignments: string) {
+  return cachedChange(`UPDATE api_keys SET ${assignments} WHERE id = $1 RETURNING ${keyColumns}`);
+}
 // A key that is already revoked keeps its time of revocation.
 export const revoke = change<[at: number, id: string], KeyRow>(
   `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${keyColumns}`,
@@ -119,12 +125,8 @@ export const ban = change<[until: number | null, bans: number, id: string]>(
   "UPDATE api_keys SET banned_until = $1, bans = $2 WHERE id = $3",
 );
 
-function toNumber(value: bigint | null): number | null {
-  return value === null ? null : Number(value);
-}
-
 export function toApiKey(row: KeyRow): ApiKey {
-  return { ...plainRow(row), scopes: scopesOf(row.scopes) };
+  return { ...plainRow(row), ...keyFields.read(row, {}) };
 }
 
 /**

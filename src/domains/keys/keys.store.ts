@@ -18,12 +18,13 @@ import { generateApiKey, type KeyEnvironment, keyDigest, modesOf } from "./api-k
 import { keyBannedEvent, keyCreated, keyRevoked, keyRotated, keyUpdated } from "./keys.operations.ts";
 import type { ApiKeyBody } from "./keys.schemas.ts";
 import * as sql from "./keys.statements.ts";
-import { type KeyRow, toApiKey, toCaller } from "./keys.statements.ts";
+import { type KeyRow, keyFields, toApiKey, toCaller } from "./keys.statements.ts";
 import {
   type ApiKey,
   banOf,
   type IssuedKey,
   isValid,
+  type KeyPatch,
   type NewKey,
   noSuchKey,
   type Rotation,
@@ -117,7 +118,7 @@ export class KeyStore {
 
   /** Part of a transaction that has locked the shop of the new key: issues it. */
   *issue(locked: LockedShop, author: Author, newKey: NewKey, now: number): Change<IssuedKey> {
-    const { accountId, mode, name, scopes, limitPerMinute, plannedEnd } = newKey;
+    const { accountId, mode, plannedEnd } = newKey;
     const { isProduction, cell } = this.#environment;
     if (!modesOf(this.#environment).includes(mode))
       throw new OperatorError("mode_not_available", "Live keys exist in production only.");
@@ -126,9 +127,8 @@ export class KeyStore {
     const key = generateApiKey(mode, cell);
     const id = `key_${randomBase62(16)}`;
     const hint = `${key.slice(0, 11)}…${key.slice(-4)}`;
-    const digest = keyDigest(key);
-    const may = [scopes.join(","), limitPerMinute] as const;
-    const row = yield* first(sql.insertKey, id, accountId, mode, name, digest, hint, ...may, now, plannedEnd);
+    const values = keyFields.values(newKey);
+    const row = yield* first(sql.insertKey, id, keyDigest(key), hint, now, plannedEnd, ...values);
     if ((yield* recordEnvironment(isProduction)) !== isProduction) {
       throw new OperatorError("wrong_environment", "The store belongs to another environment.");
     }
@@ -146,10 +146,11 @@ export class KeyStore {
     return { ...(yield* this.issue(locked, author, key, now)), replaced };
   }
 
-  /** Part of a transaction: gives a key another limit of its own, or none. */
-  *setLimit({ key, locked }: LockedKey, author: Author, limitPerMinute: number | null): Change<ApiKey> {
-    if (limitPerMinute === key.limitPerMinute) return key;
-    const updated = toApiKey((yield* first(sql.setLimit, limitPerMinute, key.id)) as KeyRow);
+  /** Part of a transaction: changes the fields in the patch. */
+  *update({ key, locked }: LockedKey, author: Author, patch: KeyPatch): Change<ApiKey> {
+    const [assignments, values] = keyFields.changes(key, { ...key, ...patch }, 2);
+    if (values.length === 0) return key;
+    const updated = toApiKey((yield* first(sql.setFields(assignments), key.id, ...values)) as KeyRow);
     yield* noteAccountChange(key.accountId, this.#changed);
     yield* publishKey(locked, author, eventOf(keyUpdated, shown(updated), shown(key)));
     return updated;

@@ -2,6 +2,8 @@ import { banEnd, type KeyBans } from "../../contract/bans.ts";
 import type { Mode, Scope } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { OperatorError } from "../accounts/accounts.ts";
+import { present } from "../metadata/patched.ts";
+import type { ApiKeyPatch, NewApiKey } from "./keys.operations.ts";
 import type { ApiKeyBody, ListedApiKeyBody } from "./keys.schemas.ts";
 
 /** The record of an API key. The key itself is not stored. */
@@ -31,8 +33,10 @@ export interface IssuedKey {
   readonly record: ApiKey;
 }
 
-/** The properties of a new key. */
-export type NewKey = Pick<ApiKey, "accountId" | "mode" | "name" | "scopes" | "limitPerMinute" | "plannedEnd">;
+/** The properties of a new key: all that a client can send, with its lifetime as an end. */
+export type NewKey = Pick<ApiKey, "accountId" | "plannedEnd" | Exclude<keyof NewApiKey, "expiresIn">>;
+/** Those that a client can change. */
+export type KeyPatch = Partial<Pick<NewKey, keyof ApiKeyPatch>>;
 
 /** A new key in place of an old one. */
 export interface Rotation extends IssuedKey {
@@ -48,23 +52,24 @@ export function noSuchKey(id: string): OperatorError {
   return new OperatorError("key_not_found", `There is no key ${id}.`);
 }
 
-/** A key as it is shown. `lastUse` is a use that is not stored yet, in Unix milliseconds. */
+/**
+ * A key as it is shown: the compiler asks for every field. `lastUse` is a use that is not stored yet, in Unix
+ * milliseconds.
+ */
 export function toApiKeyBody(key: ApiKey, lastUse?: number): ApiKeyBody {
   const { id, name, mode, hint, scopes, createdAt, expiresAt, limitPerMinute, revokedAt } = key;
-  const lastUsedAt = lastUse ?? key.lastUsedAt;
-  return {
-    id,
-    name,
-    mode,
-    hint,
-    scopes: [...scopes],
+  const named = { id, name, mode, hint, scopes: [...scopes] };
+  return present<Required<ApiKeyBody>>({
+    ...named,
     createdAt: timestampOf(createdAt),
-    ...(expiresAt === null ? {} : { expiresAt: timestampOf(expiresAt) }),
-    ...(limitPerMinute === null ? {} : { limitPerMinute }),
-    ...(revokedAt === null ? {} : { revokedAt: timestampOf(revokedAt) }),
-    ...(lastUsedAt === null ? {} : { lastUsedAt: timestampOf(lastUsedAt) }),
-  };
+    expiresAt: shownTime(expiresAt),
+    limitPerMinute,
+    revokedAt: shownTime(revokedAt),
+    lastUsedAt: shownTime(lastUse ?? key.lastUsedAt),
+  });
 }
+
+const shownTime = (time: number | null) => (time === null ? null : timestampOf(time));
 
 /** A key in a list. `lastUse` is as in `toApiKeyBody`. */
 export function listedKey(key: ApiKey, lastUse: number | undefined, now: number): ListedApiKeyBody {
