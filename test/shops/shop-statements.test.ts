@@ -23,7 +23,7 @@ const allowedAcrossShops = [
   "SELECT DISTINCT shop FROM request_records WHERE at >= $1",
   "SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ((state = 'enabled' AND",
   "SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE expires_at <= $1",
-  "SELECT account_id, mode, id, url, types, description, state, secrets, created_at, health, failing_since, waits_until,",
+  "SELECT account_id, mode, id, url, types, description, expires_at, state, secrets, created_at, health,",
   "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND (last_at <= $1 OR last_at > $2)",
   "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1",
   "SELECT MAX(last_at) AS at FROM shops",

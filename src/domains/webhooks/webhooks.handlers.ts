@@ -3,18 +3,19 @@ import { type Handlers, responseWith } from "../../contract/handler.ts";
 import type { EventType } from "../../contract/operation.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { authorOf } from "../events/publish.ts";
+import { present } from "../metadata/patched.ts";
 import { deliveryOperations } from "./deliveries/deliveries.operations.ts";
 import { deliveryOf, deliveryPage } from "./deliveries/deliveries.store.ts";
 import { addRedelivery, addTest } from "./deliveries/redeliveries.store.ts";
 import { successRate } from "./endpoints/endpoint-health.ts";
 import { endpointOperations } from "./endpoints/endpoints.operations.ts";
-import { type EndpointStore, expiryOf, type StoredEndpoint } from "./endpoints/endpoints.store.ts";
+import { type EndpointStore, recordedEndpoint, type StoredEndpoint } from "./endpoints/endpoints.store.ts";
 import { currentKeys } from "./secrets/endpoint-secrets.ts";
 import type { SecretKeys } from "./secrets/secret-keys.ts";
-import { shownPublicKey, shownSecret } from "./secrets/signatures.ts";
+import { shownSecret } from "./secrets/signatures.ts";
 import type { AddressPolicy } from "./sending/addresses.ts";
 import { refusalErrors, webhooksUnavailable } from "./shared.operations.ts";
-import { type Endpoint, refusals, sendFailures } from "./webhooks.schemas.ts";
+import { type Endpoint, type RecordedEndpoint, refusals, sendFailures } from "./webhooks.schemas.ts";
 
 /** The operations on webhooks, for these types of events. */
 export function webhookOperations(types: readonly EventType[]) {
@@ -121,31 +122,19 @@ const outlives = failure(lifetimeExceedsKey, "The calling key expires, so it can
 const eitherOr = invalidInput([{ path: "/body/deliveryId", message: "cannot be sent with from or to" }]);
 
 function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {
-  const { id, url, types, description, state, secrets, createdAt, health, expiresAt, position } = endpoint;
-  const keys = currentKeys(id, secrets, secretKeys);
-  const rate = successRate(health, now);
-  const { failingSince, waitsUntil, lastFailure } = health;
-  return {
-    id,
-    url,
-    types: [...types],
-    description,
-    state,
-    ...(keys && { publicKey: shownPublicKey(keys) }),
-    createdAt: timestampOf(createdAt),
-    ...expiryOf(expiresAt),
-    ...(rate !== undefined && { successRate24h: rate }),
-    ...(failingSince !== null && { failingSince: timestampOf(failingSince) }),
-    ...(waitsUntil !== null && waitsUntil > now && { retriesAt: timestampOf(waitsUntil) }),
-    ...(state === "disabled" && { missed: { from: position + 1n } }),
-    ...(lastFailure && {
-      lastFailure: {
-        at: timestampOf(lastFailure.at),
-        failure: lastFailure.failure,
-        message: sendFailures[lastFailure.failure],
-        ...(lastFailure.status !== undefined && { status: lastFailure.status }),
-        deliveryId: BigInt(lastFailure.deliveryId),
-      },
-    }),
-  };
+  const { failingSince, waitsUntil, lastFailure } = endpoint.health;
+  const deliveries = present<Required<Omit<Endpoint, keyof RecordedEndpoint>>>({
+    successRate24h: successRate(endpoint.health, now),
+    failingSince: failingSince === null ? null : timestampOf(failingSince),
+    retriesAt: waitsUntil !== null && waitsUntil > now ? timestampOf(waitsUntil) : null,
+    missed: endpoint.state === "disabled" ? { from: endpoint.position + 1n } : null,
+    lastFailure: lastFailure && {
+      at: timestampOf(lastFailure.at),
+      failure: lastFailure.failure,
+      message: sendFailures[lastFailure.failure],
+      ...(lastFailure.status !== undefined && { status: lastFailure.status }),
+      deliveryId: BigInt(lastFailure.deliveryId),
+    },
+  });
+  return { ...recordedEndpoint(endpoint, secretKeys), ...deliveries };
 }

@@ -79,6 +79,7 @@ const Missed = Type.Object(
   },
 );
 
+/** The fields of an endpoint besides the state of its deliveries. */
 const endpointFields = <T extends TSchema>(types: T) => ({
   id: Type.String({ description: "Identifies the endpoint." }),
   url,
@@ -99,6 +100,9 @@ const endpointFields = <T extends TSchema>(types: T) => ({
   ),
   createdAt: Timestamp({ description: "When the endpoint was created." }),
   expiresAt: Type.Optional(Timestamp({ description: "When the endpoint is disabled: with the key that set its URL." })),
+});
+
+const deliveryFields = {
   successRate24h: Type.Optional(
     Type.Number({
       description: "The share of deliveries in the last 24 hours that succeeded. Absent if there were none.",
@@ -116,7 +120,7 @@ const endpointFields = <T extends TSchema>(types: T) => ({
   retriesAt: Type.Optional(Timestamp({ description: "The next delivery, while the endpoint waits after failures." })),
   lastFailure: Type.Optional(LastFailure),
   missed: Type.Optional(Missed),
-});
+};
 
 /** The schemas of endpoints, for these types of events. */
 export function endpointSchemas(known: readonly EventType[]) {
@@ -128,7 +132,7 @@ export function endpointSchemas(known: readonly EventType[]) {
     { description: "The event types to send.", minItems: 1, maxItems: known.length + 1 },
   );
   const choices = { types: Type.Optional(EventTypes), description: Type.Optional(description) };
-  const fields = endpointFields(EventTypes);
+  const fields = { ...endpointFields(EventTypes), ...deliveryFields };
   return {
     NewEndpoint: Type.Object(
       { url, ...choices, types: Type.Optional(described(EventTypes, "The event types to send. Default: all (`*`).")) },
@@ -167,10 +171,9 @@ export type NewEndpoint = Static<ReturnType<typeof endpointSchemas>["NewEndpoint
 export type EndpointPatch = Static<ReturnType<typeof endpointSchemas>["EndpointPatch"]>;
 export type Endpoint = Static<ReturnType<typeof endpointSchemas>["Endpoint"]>;
 
-/** The fields of an endpoint in events: all except the state of its deliveries. */
-export const RecordedEndpoint = Type.Pick(
-  Type.Object(endpointFields(Type.Array(Type.String(), { description: "The event types to send.", maxItems: 100 }))),
-  ["id", "url", "types", "description", "state", "publicKey", "createdAt", "expiresAt"],
+/** An endpoint in events. */
+export const RecordedEndpoint = Type.Object(
+  endpointFields(Type.Array(Type.String(), { description: "The event types to send.", maxItems: 100 })),
   { title: "RecordedWebhookEndpoint", description: "A webhook endpoint without the state of its deliveries." },
 );
 export type RecordedEndpoint = Static<typeof RecordedEndpoint>;

@@ -1,7 +1,8 @@
 import { type Mode, modes } from "../../../contract/caller.ts";
-import { acrossShops, change, type IdRow, query } from "../../../storage/statement.ts";
-import { count, integer, oneOf, optional, type RowOf, table, text } from "../../../storage/table.ts";
-import type { DeliveryKind, EndpointState } from "../webhooks.schemas.ts";
+import { inColumn, numberInColumn, RowMapping } from "../../../storage/row-mapping.ts";
+import { acrossShops, change, type IdRow, query, type SqlValue } from "../../../storage/statement.ts";
+import { count, insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../../storage/table.ts";
+import type { DeliveryKind, EndpointPatch, EndpointState, NewEndpoint, RecordedEndpoint } from "../webhooks.schemas.ts";
 
 /**
  * Endpoints of shops, by account and mode: they stay when the data of a sandbox is deleted. `types` are separated by
@@ -51,15 +52,32 @@ export type OwnedEndpointRow = EndpointRow & { shop: bigint };
 /** What identifies an endpoint, and the same without its mode: the shop has one. */
 export type Key = [accountId: string, mode: Mode, id: string];
 export type KeyInShop = [shop: number, endpointId: string];
-type NewEndpointValues = [url: string, types: string, description: string, secrets: string, createdAt: number];
-type Fields = [url: string, types: string, description: string, state: EndpointState, expiresAt: number | null];
+type NewEndpointValues = [...Key, secrets: string, createdAt: number, shop: number, position: bigint, health: string];
+/** The fields that are stored as they are sent. All of them are shown. */
+type SentFields = Pick<RecordedEndpoint, Exclude<keyof (NewEndpoint & EndpointPatch), "paused" | "expiresAt">>;
+
+/** What a client sets of an endpoint. */
+export interface EndpointFields extends Readonly<SentFields> {
+  readonly state: EndpointState;
+  /** When it is disabled, in Unix milliseconds: with the key that set its URL. Null for never. */
+  readonly expiresAt: number | null;
+}
+/** How it is kept in the row of the endpoint. */
+export const endpointFields = new RowMapping<EndpointFields, EndpointRow>({
+  url: inColumn("url"),
+  types: { columns: ["types"], write: (types) => [types.join(",")], read: ({ types }) => types.split(",") },
+  description: inColumn("description"),
+  state: inColumn("state"),
+  expiresAt: numberInColumn("expires_at"),
+});
+const listed = endpointFields.columns.filter((column) => column !== "state").join(", ");
 
 /** The condition that selects an endpoint by its key. */
 export const isOne = "account_id = $1 AND mode = $2 AND id = $3";
 /** The columns of an `EndpointRow`. After a reset of the sandbox, the position is that in another log. */
 export const endpointColumns = (state: string) =>
-  `account_id, mode, id, url, types, description, ${state}, secrets, created_at, health, failing_since, waits_until,
-     expires_at, CASE WHEN followed_shop = shop THEN position ELSE 0 END AS position`;
+  `account_id, mode, id, ${listed}, ${state}, secrets, created_at, health, failing_since, waits_until,
+     CASE WHEN followed_shop = shop THEN position ELSE 0 END AS position`;
 const endpoints = `SELECT ${endpointColumns("state")} FROM webhook_endpoints JOIN shops USING (account_id, mode)`;
 
 export const endpointById = query<Key, EndpointRow>(`${endpoints} WHERE ${isOne}`);
@@ -71,17 +89,13 @@ export const allEndpoints = acrossShops<[], OwnedEndpointRow>(
   `SELECT ${endpointColumns("state")}, shop FROM webhook_endpoints JOIN shops USING (account_id, mode)
    ORDER BY account_id, mode, created_at, id`,
 );
-export const insertEndpoint = change<
-  [...Key, ...NewEndpointValues, shop: number, position: bigint, health: string, expiresAt: number | null]
->(
-  `INSERT INTO webhook_endpoints
-     (account_id, mode, id, url, types, description, state, secrets, created_at, followed_shop, position, health,
-      expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, 'enabled', $7, $8, $9, $10, $11, $12)`,
-);
-export const setEndpoint = change<[...Fields, ...Key]>(
-  `UPDATE webhook_endpoints SET url = $1, types = $2, description = $3, state = $4, expires_at = $5
-   WHERE account_id = $6 AND mode = $7 AND id = $8`,
+const newColumns = ["account_id", "mode", "id", "secrets", "created_at", "followed_shop", "position", "health"];
+export const insertEndpoint = insertInto<[...NewEndpointValues, ...SqlValue[]]>(endpointTable, [
+  ...newColumns,
+  ...endpointFields.columns,
+]);
+export const setEndpoint = change<[...Key, ...SqlValue[]]>(
+  `UPDATE webhook_endpoints SET ${endpointFields.assignments(4)} WHERE ${isOne}`,
 );
 /** Restarts the deliveries. The next version makes the process that delivers read the endpoint again. */
 export const restart = change<[health: string, ...Key]>(

@@ -1,10 +1,12 @@
 import type { Caller, ShopName } from "../../../contract/caller.ts";
 import { failure, invalidBody } from "../../../contract/errors.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
+import { toNumber } from "../../../storage/row-mapping.ts";
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 import { eventsOf } from "../../events/new-event.ts";
 import { type Author, publish, publishLast, system } from "../../events/publish.ts";
+import { present } from "../../metadata/patched.ts";
 import type { LockedShop } from "../../shops/figures.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import { currentKeys, firstVersion, newEndpointId, rotated, type SecretVersion } from "../secrets/endpoint-secrets.ts";
@@ -14,7 +16,6 @@ import { endpointNotFound, tooManyEndpoints, tooManySecrets } from "../shared.op
 import {
   ALL_TYPES,
   type EndpointPatch,
-  type EndpointState,
   endpointCreated,
   endpointDeleted,
   endpointDisabled,
@@ -25,23 +26,17 @@ import {
   RecordedEndpoint,
 } from "../webhooks.schemas.ts";
 import { type Health, untried, withoutFailures } from "./endpoint-health.ts";
-import type { EndpointRow } from "./endpoints.statements.ts";
 import * as sql from "./endpoints.statements.ts";
+import { type EndpointFields, type EndpointRow, endpointFields } from "./endpoints.statements.ts";
 
 /** A webhook endpoint as it is stored. */
-export interface StoredEndpoint {
+export interface StoredEndpoint extends EndpointFields {
   readonly id: string;
-  readonly url: string;
-  readonly types: readonly string[];
-  readonly description: string;
-  readonly state: EndpointState;
   /** The newest first. */
   readonly secrets: readonly SecretVersion[];
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly health: Health;
-  /** When it is disabled, in Unix milliseconds: with the key that set its URL. Null for never. */
-  readonly expiresAt: number | null;
   /** As in `EndpointRow`. */
   readonly position: bigint;
 }
@@ -73,19 +68,17 @@ export class EndpointStore {
   }
 
   /** Part of a transaction: adds an endpoint that gets all later events, unless there are too many endpoints. */
-  *add(
-    { accountId, mode, expiresAt: keyEnd }: Owner,
-    author: Author,
-    { url, types = [ALL_TYPES], description = "" }: NewEndpoint,
-  ) {
+  *add({ accountId, mode, expiresAt: keyEnd }: Owner, author: Author, given: NewEndpoint) {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     if ((yield* all(sql.endpointsOfShop, accountId, mode)).length >= MAX_ENDPOINTS) return tooMany;
     const id = newEndpointId();
-    const stored = [url, types.join(","), description, JSON.stringify(firstVersion(this.#newSecretKeys))] as const;
+    const initial = { state: "enabled", expiresAt: endOf(keyEnd) } as const;
+    const fields = { types: [ALL_TYPES], description: "", ...given, ...initial };
+    const secrets = JSON.stringify(firstVersion(this.#newSecretKeys));
     const position = locked.lastEventId + 1n; // after its own event
     const progress = [locked.at, shop, position, storedHealth(untried)] as const;
-    yield* all(sql.insertEndpoint, accountId, mode, id, ...stored, ...progress, endOf(keyEnd));
+    yield* all(sql.insertEndpoint, accountId, mode, id, secrets, ...progress, ...endpointFields.values(fields));
     const added = toEndpoint((yield* first(sql.endpointById, accountId, mode, id)) as EndpointRow);
     yield* publishLast(locked, author, [event(endpointCreated, this.#recorded(added))]);
     return added;
@@ -112,8 +105,7 @@ export class EndpointStore {
     const changed = { ...before, ...fields, state, expiresAt: end };
     const updated = event(endpointUpdated, this.#recorded(changed), this.#recorded(before));
     if (updated.previous === "{}") return before; // nothing changes
-    const columns = [changed.url, changed.types.join(","), changed.description, state, end] as const;
-    yield* all(sql.setEndpoint, ...columns, accountId, mode, id);
+    yield* all(sql.setEndpoint, accountId, mode, id, ...endpointFields.values(changed));
     // What an endpoint missed while it was disabled is sent again only on request.
     if (before.state === "disabled" && state !== "disabled") {
       yield* all(sql.skipTo, shop, locked.lastEventId + 1n, accountId, mode, id);
@@ -171,11 +163,7 @@ export class EndpointStore {
   }
 
   #recorded(endpoint: StoredEndpoint): RecordedEndpoint {
-    const { id, url, types, description, state, secrets, createdAt, expiresAt } = endpoint;
-    const keys = this.#secretKeys && currentKeys(id, secrets, this.#secretKeys);
-    const publicKey = keys && { publicKey: shownPublicKey(keys) };
-    const times = { createdAt: timestampOf(createdAt), ...expiryOf(expiresAt) };
-    return { id, url, types: [...types], description, state, ...publicKey, ...times };
+    return recordedEndpoint(endpoint, this.#secretKeys);
   }
 }
 
@@ -184,32 +172,30 @@ function endOf(keyEnd: number): number | null {
   return Number.isFinite(keyEnd) ? keyEnd : null;
 }
 
-/** The expiry of an endpoint as clients see it. */
-export function expiryOf(expiresAt: number | null): { expiresAt?: string } {
-  return expiresAt === null ? {} : { expiresAt: timestampOf(expiresAt) };
+/** An endpoint as clients see it, without the state of its deliveries: the compiler asks for every field. */
+export function recordedEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys | undefined): RecordedEndpoint {
+  const { id, url, types, description, state, secrets, createdAt, expiresAt } = endpoint;
+  const keys = secretKeys && currentKeys(id, secrets, secretKeys);
+  const fields = { id, url, types, description, state, publicKey: keys && shownPublicKey(keys) };
+  const times = { createdAt: timestampOf(createdAt), expiresAt: expiresAt === null ? null : timestampOf(expiresAt) };
+  return present<Required<RecordedEndpoint>>({ ...fields, ...times });
 }
 
 export function toEndpoint(row: EndpointRow): StoredEndpoint {
-  const { id, url, description, state } = row;
-  return {
-    id,
-    url,
-    description,
-    state,
-    types: row.types.split(","),
+  return endpointFields.read(row, {
+    id: row.id,
     secrets: JSON.parse(row.secrets) as SecretVersion[],
     createdAt: Number(row.created_at),
     health: healthOf(row),
-    expiresAt: row.expires_at === null ? null : Number(row.expires_at),
     position: row.position,
-  };
+  });
 }
 
 type StoredHealth = Pick<EndpointRow, "health" | "failing_since" | "waits_until">;
 
 export function healthOf({ health, failing_since, waits_until }: StoredHealth): Health {
-  const [failingSince, waitsUntil] = [failing_since, waits_until].map((time) => (time === null ? null : Number(time)));
-  return { ...(JSON.parse(health) as Health), failingSince: failingSince ?? null, waitsUntil: waitsUntil ?? null };
+  const times = { failingSince: toNumber(failing_since), waitsUntil: toNumber(waits_until) };
+  return { ...(JSON.parse(health) as Health), ...times };
 }
 
 /** The part of the health that has no column, as JSON. */
