@@ -28,6 +28,8 @@ export type Ask = (operation: Operation, call?: ToolCall) => Promise<Response>;
 /** Answers a message. */
 export type AnswerMessage = ReturnType<typeof answerWith>;
 
+/** What a client can do about an error, by its code. */
+type Advice = ReadonlyMap<string, string>;
 type Inputs = Parameters<DerivedTool["toCall"]>[0];
 type Key = { readonly scopes: readonly string[]; readonly mode: string };
 type ReadMessage = Exclude<BodyResult, { readonly error: unknown }>;
@@ -72,9 +74,7 @@ export function answerWith(operations: readonly Operation[], unread: Unread) {
       if (isForClient(response)) return { content: [] };
       const body = await response.text();
       return turns.run(shop, () => {
-        const structuredContent = response.ok
-          ? contentOf(response, body, tool)
-          : errorOf(response, body, tool, given, advice);
+        const structuredContent = resultOf(response, body, tool, given, advice);
         const text = JSON.stringify(structuredContent);
         return { content: [{ type: "text" as const, text }], structuredContent, isError: !response.ok };
       });
@@ -102,10 +102,13 @@ async function answerIn(server: Server, request: Request, read: ReadMessage) {
   if ("faults" in read) return refusal(400, ProtocolErrorCode.ParseError, `The body ${read.faults[0]?.message}.`);
   if (Array.isArray(read.value)) return refusal(400, ProtocolErrorCode.InvalidRequest, "Send one message at a time.");
   const message = { parsedBody: read.value };
-  const isOld = await isLegacyRequest(request, message.parsedBody);
-  const answer = await (isOld
-    ? answerOfOld(server, request, message)
-    : createMcpHandler(() => server, { legacy: "reject" }).fetch(request, message));
+  let answer: Response;
+  if (await isLegacyRequest(request, message.parsedBody)) {
+    // Without sessions. In revisions with `initialize`, the library would by default send a stream of one event.
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    answer = await transport.handleRequest(request, message);
+  } else answer = await createMcpHandler(() => server, { legacy: "reject" }).fetch(request, message);
   // Only `subscriptions/listen` is answered with events, although there are none.
   if (answer.headers.get("content-type") === "text/event-stream") {
     const { id } = read.value as { readonly id: unknown };
@@ -114,33 +117,16 @@ async function answerIn(server: Server, request: Request, read: ReadMessage) {
   return { status: answer.status, text: await answer.text() };
 }
 
-/** In revisions with `initialize`, the library would by default send a stream of one event. */
-async function answerOfOld(
-  server: Server,
-  request: Request,
-  message: { readonly parsedBody: unknown },
-): Promise<Response> {
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true }); // without sessions
-  await server.connect(transport);
-  return transport.handleRequest(request, message);
-}
-
 function refusal(status: number, code: number, message: string, id: unknown = null) {
   return { status, text: JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }) };
 }
 
-function contentOf({ headers }: Response, body: string, tool: DerivedTool) {
-  const [, cursor] = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(headers.get("link") ?? "") ?? [];
-  return tool.toResult(body, cursor && decodeURIComponent(cursor));
-}
-
-function errorOf(
-  { headers }: Response,
-  body: string,
-  tool: DerivedTool,
-  given: Inputs,
-  advice: ReadonlyMap<string, string>,
-) {
+/** What a model gets for the response to its call: the result, or the error. */
+function resultOf({ ok, headers }: Response, body: string, tool: DerivedTool, given: Inputs, advice: Advice) {
+  if (ok) {
+    const [, cursor] = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(headers.get("link") ?? "") ?? [];
+    return tool.toResult(body, cursor && decodeURIComponent(cursor));
+  }
   const error = JSON.parse(body) as ErrorBody;
   const retryAfter = Number(headers.get("retry-after")) || undefined;
   const requestId = headers.get("x-request-id");
