@@ -194,14 +194,9 @@ async function takeBackupInChild(
     stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",
+    signal: stop,
+    killSignal: "SIGKILL", // not SIGTERM: the copy is one call to SQLite, during which the process does not handle signals
   });
-  // Not SIGTERM: the copy is one call to SQLite, during which the process does not handle signals.
-  const end = () => child.kill("SIGKILL");
-  stop.addEventListener("abort", end);
-  try {
-    const [status, output] = await Promise.all([child.exited, new Response(child.stderr).text()]);
-    if (status !== 0) throw new CommandFailed("backup_failed", output.trim() || `It ended with status ${status}.`);
-  } finally {
-    stop.removeEventListener("abort", end);
-  }
+  const [status, output] = await Promise.all([child.exited, child.stderr.text()]);
+  if (status !== 0) throw new CommandFailed("backup_failed", output.trim() || `It ended with status ${status}.`);
 }
