@@ -57,14 +57,13 @@ export function readiness({ host, port }: ServiceAddress, deadline = READINESS_D
 }
 
 async function readinessAt(host: string, port: number, deadline: number): Promise<string> {
-  const { get } = await import("node:http"); // loaded here, so that the start of the service does not wait for it
+  // Loaded here, so that the start of the service does not wait for them.
+  const [{ get }, { json }] = await Promise.all([import("node:http"), import("node:stream/consumers")]);
   const signal = AbortSignal.timeout(deadline);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   get({ host, port, path: "/readyz", signal }, resolve).on("error", reject);
   try {
-    const pieces: Buffer[] = [];
-    for await (const piece of await promise) pieces.push(piece as Buffer);
-    const { status } = JSON.parse(Buffer.concat(pieces).toString()) as { status: unknown };
+    const { status } = (await json(await promise)) as { status: unknown };
     return typeof status === "string" ? status : ANOTHER_PROGRAM;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
