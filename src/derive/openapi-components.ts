@@ -3,7 +3,7 @@ import type { TObject } from "typebox";
 import { LOCAL_DESCRIPTION, MEANING, PATTERN_MEANING, RULES, UNCHECKED_ITEMS } from "../contract/schemas.ts";
 
 export type Json = Record<string, unknown>;
-type Kind = "schemas" | "headers" | "parameters" | "responses" | "links" | "examples";
+type Kind = "schemas" | "parameters" | "responses" | "links" | "examples";
 
 /** Keywords for the service itself. */
 const internal: ReadonlySet<string> = new Set([LOCAL_DESCRIPTION, MEANING, PATTERN_MEANING, RULES, UNCHECKED_ITEMS]);
@@ -14,7 +14,7 @@ const ofInput: ReadonlySet<string> = new Set(["pattern", "examples"]);
 /** Which way a schema's values go: to the service, or to the client. */
 type Direction = "input" | "output";
 
-/** Collects the components of the document. */
+/** Collects the components of the document, apart from headers. */
 export class Components {
   readonly #parts = new Map<Kind, Record<string, unknown>>();
 
@@ -38,22 +38,14 @@ export class Components {
   schema(schema: unknown, direction: Direction): unknown {
     if (Array.isArray(schema)) return schema.map((part) => this.schema(part, direction));
     if (typeof schema !== "object" || schema === null) return schema;
-    const { title, [LOCAL_DESCRIPTION]: localDescription } = schema as {
-      title?: unknown;
-      [LOCAL_DESCRIPTION]?: string;
-    };
-    const parts = Object.fromEntries(
-      Object.entries(schema)
-        .filter(
-          ([key]) =>
-            !internal.has(key) &&
-            (key !== "title" || typeof title !== "string") &&
-            (direction === "input" || !ofInput.has(key)),
-        )
-        .map(([key, part]) => [key, this.schema(part, direction)]),
-    );
+    const { title, [LOCAL_DESCRIPTION]: localDescription } = schema as Json;
+    const hasTitle = typeof title === "string"; // a field may have this name
+    const isShown = (key: string) =>
+      !internal.has(key) && !(hasTitle && key === "title") && (direction === "input" || !ofInput.has(key));
+    const shown = Object.entries(schema).filter(([key]) => isShown(key));
+    const parts: Json = Object.fromEntries(shown.map(([key, part]) => [key, this.schema(part, direction)]));
     if (parts["oneOf"]) parts["discriminator"] = discriminatorOf(schema as OneOfKeywords);
-    if (typeof title !== "string") return parts;
+    if (!hasTitle) return parts;
     const reference = this.add("schemas", title, parts);
     return localDescription === undefined ? reference : { ...reference, description: localDescription };
   }

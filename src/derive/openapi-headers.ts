@@ -116,10 +116,7 @@ const headers = { ...ofAll, ...ofSome };
 export const headersOfAll = Object.keys(ofAll);
 
 /** The addresses in examples of headers: the base address, and the reference page. */
-interface ExampleParts {
-  readonly base: string;
-  readonly docs: string;
-}
+type ExampleParts = Parameters<typeof deprecationHeaders>[2];
 
 /** The headers as components of the document, to which `headerReferences` refers. */
 export function headerComponents(operations: readonly Operation[], parts: ExampleParts): Record<string, object> {

@@ -38,9 +38,6 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
   const webhooks = operations.flatMap((operation) =>
     operation.sends ? [[operation.sends.name, { post: webhookObject(operation, components) }] as const] : [],
   );
-  const addresses = { ...service, base: service.servers[0].url };
-  for (const [name, header] of Object.entries(headerComponents(operations, addresses)))
-    components.add("headers", name, header);
   return {
     openapi: "3.1.1",
     info: {
@@ -75,6 +72,7 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
         },
       },
       ...components.all,
+      headers: headerComponents(operations, { ...service, base: service.servers[0].url }),
     },
   };
 }
