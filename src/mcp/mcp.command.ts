@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { readLines } from "../files/lines.ts";
 import { clientVariables } from "../settings/client-variables.ts";
 import { type Command, CommandFailed } from "../terminal/command.ts";
+import { plain } from "../terminal/output.ts";
 
 /** The longest time that a message waits for a limit, in milliseconds: clients give up after 60 seconds. */
 const MAX_WAIT = 50_000;
@@ -26,7 +27,8 @@ export const mcpCommand: Command = {
       for await (const { bytes } of readLines(input())) {
         for (const line of Buffer.from(bytes).toString().split("\n").filter(Boolean)) {
           const answer = await pass(line);
-          if (answer) await output(`${inOneLine(answer)}\n`);
+          // Readers in JavaScript or Python end a line at other characters too, which JSON can have as escapes.
+          if (answer) await output(`${plain(JSON.stringify(answer))}\n`);
         }
       }
     } catch (error) {
@@ -35,14 +37,6 @@ export const mcpCommand: Command = {
     return { json: undefined, text: "" };
   },
 };
-
-/** JSON without the characters at which readers in JavaScript or Python also end a line. */
-function inOneLine(answer: object): string {
-  return JSON.stringify(answer).replaceAll(
-    /[\u0085\u2028\u2029]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
 
 /** Returns a function that sends a line to a service, and returns the answer if there is one. */
 function bridgeTo(url: string, key: string, signal: AbortSignal) {
