@@ -23,7 +23,6 @@ export function commandsTo(valkey: Valkey, prefix = "petstore:", time?: () => nu
     /** Splits items into calls. In a cluster a call goes to one slot, which accounts and addresses rarely share. */
     split<T>(items: readonly T[], ownerOf: (item: T) => string): (readonly T[])[] {
       if (valkey.isCluster) return [...Map.groupBy(items, ownerOf).values()];
-      if (items.length <= MAX_RECORDS) return [items];
       const calls = Math.ceil(items.length / MAX_RECORDS);
       return Array.from({ length: calls }, (_, call) => items.slice(call * MAX_RECORDS, (call + 1) * MAX_RECORDS));
     },

@@ -241,8 +241,7 @@ export class SharedCounts implements Counts {
 
   /** After a good probe: adds what was admitted alone. After some in a row, the server decides again, from then on. */
   async #return(processes: number): Promise<void> {
-    const taken = this.#local.takeAlone();
-    const parts = taken.length === 0 ? [] : this.#commands.split(taken, ({ windows }) => windows.owner);
+    const parts = this.#commands.split(this.#local.takeAlone(), ({ windows }) => windows.owner);
     const added = Promise.all(
       parts.map(async (part) => {
         try {
