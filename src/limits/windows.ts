@@ -134,12 +134,10 @@ export class Windows {
     const windows = limits.map((limit) => ({ limit, window: this.#current(limit, now) }));
     let admitted = requests;
     for (const one of windows) admitted = Math.min(admitted, roomIn(one, weight));
-    if (requests > 0) {
-      const [day] = windows;
-      if (day && this.#windows[day.limit.field] !== day.window) {
-        this.#startDay(now);
-        this.#windows[day.limit.field] = day.window;
-      }
+    const [day] = windows;
+    if (requests > 0 && day && this.#windows[day.limit.field] !== day.window) {
+      this.#startDay(now);
+      this.#windows[day.limit.field] = day.window;
     }
     if (admitted > 0) {
       for (const { limit, window } of windows) {
