@@ -43,11 +43,8 @@ export function commandsTo(valkey: Valkey, prefix = "petstore:", time?: () => nu
     },
 
     async forget(accountId: string): Promise<void> {
-      await valkey.run(
-        forget,
-        kinds.map((kind) => recordOf(kind, accountId)),
-        [],
-      );
+      const records = kinds.map((kind) => recordOf(kind, accountId));
+      await valkey.run(forget, records, []);
     },
 
     /** Reports that this process runs. Returns the number of running processes once every server has replied. */

@@ -13,12 +13,9 @@ export async function inspectValkey(address: ValkeyAddress) {
   try {
     await valkey.ping();
     const started = performance.now();
-    const [server, memory, [seconds, micros]] = (await valkey.run(readState, [], [])) as [
-      string,
-      string,
-      [string, string],
-    ];
+    const state = (await valkey.run(readState, [], [])) as [string, string, [string, string]];
     const latency = performance.now() - started;
+    const [server, memory, [seconds, micros]] = state;
     const own = field(server, "valkey_version");
     return {
       /** `Valkey 8.1.0`. */

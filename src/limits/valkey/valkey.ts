@@ -40,7 +40,7 @@ export class Valkey {
     commandTimeout = COMMAND_TIMEOUT,
   ): Promise<Valkey> {
     const valkey = new Valkey(address, commandTimeout);
-    await settlesWithin(valkey.#ready(), timeout);
+    await settlesWithin(new Promise((resolve) => valkey.#client.once("ready", resolve)), timeout);
     return valkey;
   }
 
@@ -153,12 +153,6 @@ export class Valkey {
     });
     cluster.on("node error", (error: Error, node: string) => this.#note(error, node));
     return cluster;
-  }
-
-  #ready(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#client.once("ready", resolve);
-    });
   }
 
   #note(error: Error, node: string): void {
