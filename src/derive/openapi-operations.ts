@@ -60,13 +60,12 @@ export function webhookObject({ tag, stability, sends }: Operation, components: 
     security: [],
     parameters: Object.entries<TSchema>(headers.properties).map(([header, property]) => {
       const { description: meaning, ...rest } = property as Json;
-      const [required, example] = [true, exampleOf(property)];
       return {
         name: header,
         in: "header",
-        required,
+        required: true,
         description: meaning,
-        example,
+        example: exampleOf(property),
         schema: components.schema(rest, "output"),
       };
     }),

@@ -107,8 +107,9 @@ function errorResponse(
   // Only what a handler can return is stored and replayed; some return `invalidRequest`. The header is declared for a GET
   // too, which never sends it, because operations share the component.
   const isReplayed = errors.some((error) => error === invalidRequest || !serviceErrors.includes(error));
+  const meanings = errors.map(({ code, meaning }) => (errors.length > 1 ? `\`${code}\`: ${meaning}` : meaning));
   return components.add("responses", names.response, {
-    description: describeErrors(errors),
+    description: meanings.join("\n\n"),
     headers: headerReferences([
       ...headersOf(operation),
       ...(isReplayed ? ["Replayed"] : []),
@@ -127,12 +128,6 @@ function errorResponse(
       },
     },
   });
-}
-
-/** The meaning of each error, with its code if there are several. */
-function describeErrors(errors: readonly ErrorDefinition[]): string {
-  const lines = errors.map(({ code, meaning }) => (errors.length > 1 ? `\`${code}\`: ${meaning}` : meaning));
-  return lines.join("\n\n");
 }
 
 /** The statuses of errors as parts of names (RFC 9110, section 15). */
