@@ -9,6 +9,7 @@ import { webhookEventTypes } from "../domains/webhooks/webhooks.schemas.ts";
 /** The operations on events and webhooks take their event types from these domains, and from that of webhooks. */
 const eventSources: readonly ServedDomain[] = [shopDomain, accountsDomain];
 const eventTypes = [...eventSources.flatMap((domain) => domain.eventTypes ?? []), ...webhookEventTypes];
+const eventFilters = eventSources.flatMap((domain) => domain.eventFilters ?? []);
 
 /** Webhooks that are sent over a network. */
 export const webhooksOver = (networkOf: typeof systemNetwork) => webhooksDomain(eventTypes, networkOf);
@@ -16,9 +17,6 @@ export const webhooksOver = (networkOf: typeof systemNetwork) => webhooksDomain(
 /** Every domain whose operations are served. */
 export const domains: readonly ServedDomain[] = [
   ...eventSources,
-  eventsDomain(
-    eventTypes,
-    eventSources.flatMap((domain) => domain.eventFilters ?? []),
-  ),
+  eventsDomain(eventTypes, eventFilters),
   webhooksOver(systemNetwork),
 ];

@@ -59,11 +59,8 @@ export function openService(
   for (const operation of operations) {
     const faults = errorsOf(operation).filter(({ status }) => status >= 500);
     const statuses = [operation.response.status, ...faults.map(({ status }) => status)];
-    metrics.expect(
-      operation.name,
-      statuses,
-      faults.map(({ code }) => code),
-    );
+    const codes = faults.map(({ code }) => code);
+    metrics.expect(operation.name, statuses, codes);
   }
   scheduleDeletion(host, callers, served);
   const { server, base, docs, prepareConsole } = serveOperations(config, bound, {

@@ -68,11 +68,8 @@ function tarEntry(path: string, content: Buffer): Buffer[] {
   octal(FILE_TIME, 136, 11);
   header.write("        0", 148); // spaces in place of the checksum, then the type of a plain file
   header.write("ustar\x0000", 257);
-  octal(
-    header.reduce((sum, byte) => sum + byte, 0),
-    148,
-    6,
-  );
+  const checksum = header.reduce((sum, byte) => sum + byte, 0);
+  octal(checksum, 148, 6);
   header.write("\0 ", 154);
   return [header, content, Buffer.alloc(-content.length & (BLOCK - 1))];
 }
