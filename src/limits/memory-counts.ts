@@ -103,14 +103,11 @@ export class MemoryCounts implements Counts {
 
   #answer<T>(windows: Windows, sender: Sender, requests: 0 | 1, read: Read<T>): T {
     const decision = windows.admit(sender, requests, this.#clock.now());
-    if (requests > 0 && !windows.isChanged) this.#noteChanged(windows);
+    if (requests > 0 && !windows.isChanged && this.#store && isMode(windows.kind)) {
+      windows.isChanged = true;
+      this.#unsaved[windows.kind].set(windows.owner, windows);
+    }
     return read(decision, 0);
-  }
-
-  #noteChanged(windows: Windows): void {
-    if (!this.#store || !isMode(windows.kind)) return;
-    windows.isChanged = true;
-    this.#unsaved[windows.kind].set(windows.owner, windows);
   }
 
   /**
