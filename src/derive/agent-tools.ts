@@ -84,9 +84,7 @@ function deriveTool(
   const others = Object.keys({ ...operation.query?.properties, ...fixed }).map((one) => placeOf(operation, one));
   const places = new Map([...others, ...shown]);
   const inputs = Object.fromEntries(shown.map(([input, { schema }]) => [input, inputSchema(schema, input)]));
-  const required = shown
-    .filter(([input, { isRequired }]) => isRequired || needs.includes(input))
-    .map(([input]) => input);
+  const required = shown.flatMap(([input, { isRequired }]) => (isRequired || needs.includes(input) ? [input] : []));
   const results = { notice: textSchema, [gives]: outputSchema(response.schema), ...(paged && { next: textSchema }) };
   return {
     operation,

@@ -30,19 +30,17 @@ export function operationObject(operation: Operation, operations: readonly Opera
     ...stabilityBadges(operation),
     security: [{ bearerAuth: scopes }],
     parameters: parametersOf(operation, operations, components),
-    ...(body
-      ? {
-          requestBody: {
-            required: !body.optional,
-            content: Object.fromEntries(
-              mediaTypesOf(operation).map((type) => [
-                type,
-                { schema: components.schema(body.schema, "input"), examples: namedExamples(body.examples) },
-              ]),
-            ),
-          },
-        }
-      : {}),
+    ...(body && {
+      requestBody: {
+        required: !body.optional,
+        content: Object.fromEntries(
+          mediaTypesOf(operation).map((type) => [
+            type,
+            { schema: components.schema(body.schema, "input"), examples: namedExamples(body.examples) },
+          ]),
+        ),
+      },
+    }),
     responses: responsesOf(operation, operations, components),
     "x-codeSamples": [{ lang: "TypeScript", label: "petstore-client", source: clientSnippet(operation) }],
   };

@@ -42,28 +42,23 @@ export function responsesOf(operation: Operation, operations: readonly Operation
     [response.status]: {
       description: response.description + streamNotice(operation),
       headers: headerReferences([...headersOfSuccessAnd304, ...headersOfSuccessOnly]),
-      ...(response.status === 204
-        ? {}
-        : {
-            content: {
-              [responseType(operation)]: {
-                schema: components.schema(boundedSchema(operation), "output"),
-                examples: namedExamples(response.examples),
-              },
-            },
-          }),
+      ...(response.status !== 204 && {
+        content: {
+          [responseType(operation)]: {
+            schema: components.schema(boundedSchema(operation), "output"),
+            examples: namedExamples(response.examples),
+          },
+        },
+      }),
       ...(Object.keys(links).length > 0 ? { links } : {}),
     },
   };
   if (isCacheable(operation)) {
-    responses["304"] = components.add(
-      "responses",
-      `${deprecation ? "Deprecated" : ""}NotModified${paged ? "Page" : ""}`,
-      {
-        description: "Nothing has changed since the response with this entity tag (`If-None-Match`).",
-        headers: headerReferences(headersOfSuccessAnd304),
-      },
-    );
+    const name = `${deprecation ? "Deprecated" : ""}NotModified${paged ? "Page" : ""}`;
+    responses["304"] = components.add("responses", name, {
+      description: "Nothing has changed since the response with this entity tag (`If-None-Match`).",
+      headers: headerReferences(headersOfSuccessAnd304),
+    });
   }
   for (const [status, errors] of Map.groupBy(errorsOf(operation), (error) => error.status)) {
     responses[status] = errorResponse(operation, operations, status, errors.toSorted(byOrigin), components);
