@@ -86,7 +86,8 @@ export function documentContent(
   const cors = { "Access-Control-Allow-Origin": "*" };
   const servers = documentedServers(config, base);
   const policy = { "Content-Security-Policy": pagePolicy(servers), ...pageProtection };
-  const docs = docsAddress(base);
+  const addresses = { base, docs: docsAddress(base), document: `${rootOf(base)}/openapi.json` };
+  const llmsText = () => deriveLlmsText(operations, addresses);
   const json = `${root}/openapi.json`;
   // The root redirects browsers: in development to the console, elsewhere to the reference page.
   const entrance: WebContent = {
@@ -101,14 +102,7 @@ export function documentContent(
   return [
     [json, staticFile("application/json", () => exactJson(document()), cors)],
     [`${root}/openapi.yaml`, staticFile("application/yaml", () => openApiYaml(document()), cors)],
-    [
-      `${root}/llms.txt`,
-      staticFile(
-        "text/plain; charset=utf-8",
-        () => deriveLlmsText(operations, { base, docs, document: `${rootOf(base)}/openapi.json` }),
-        cors,
-      ),
-    ],
+    [`${root}/llms.txt`, staticFile("text/plain; charset=utf-8", llmsText, cors)],
     ...[...new Set([root || "/", `${root}/`])].map((path): [string, WebContent] => [path, entrance]),
     [`${root}/docs`, arePagesMissing ? missingPage : referencePage],
     [start, staticFile("text/javascript; charset=utf-8", () => deriveReferenceStart(operations, json))],
