@@ -53,10 +53,8 @@ export function checkClock(now: number, others: readonly OtherClock[], lastChang
   const wrong = others.filter(({ ahead }) => Math.abs(ahead) > TOLERANCE);
   if (wrong.length === 0) {
     const names = others.map(({ name }) => name).join(" and ");
-    return ok(
-      "clock",
-      names ? `${time}, the same as ${names}.` : `${time}. There is no other clock to compare it with.`,
-    );
+    const message = names ? `${time}, the same as ${names}.` : `${time}. There is no other clock to compare it with.`;
+    return ok("clock", message);
   }
   const difference = wrong.map(({ name, ahead }) => {
     const seconds = Math.round(Math.abs(ahead) / 1_000);
@@ -202,11 +200,8 @@ export async function checkStore(config: Config) {
 
 function schemaFinding({ schema, knownSchema }: StoreState): Finding {
   if (schema === knownSchema) return ok("schema", `Version ${schema}, the version of this release.`);
-  return warning(
-    "schema",
-    `Version ${schema}; this release uses ${knownSchema}.`,
-    "The next start updates it. Take a backup first.",
-  );
+  const message = `Version ${schema}; this release uses ${knownSchema}.`;
+  return warning("schema", message, "The next start updates it. Take a backup first.");
 }
 
 function wrongOwner({ environment, environmentIsSet }: Config, { belongsToProduction }: StoreState): Finding {
@@ -251,12 +246,8 @@ function folderFinding(folder: string): Finding {
     return failed("disk", `${there} is not writable.`, "Allow the service's user to write there.");
   }
   const { bytes, files } = roomAt(there);
-  if (files < FEW_FILES)
-    return failed(
-      "disk",
-      `${counted(files, "inode")} left for files in ${folder}.`,
-      "Delete other files on that disk.",
-    );
+  const filesLeft = `${counted(files, "inode")} left for files in ${folder}.`;
+  if (files < FEW_FILES) return failed("disk", filesLeft, "Delete other files on that disk.");
   const message = `${Math.floor(bytes / MIB).toLocaleString("en")} MiB free for ${folder} and its temporary files.`;
   if (bytes < NO_ROOM) return failed("disk", message, "Free space now: writes fail when the disk is full.");
   if (bytes < LITTLE_ROOM) return warning("disk", message, "Free space, or move the folder to a larger disk.");

@@ -100,11 +100,8 @@ async function requiredOwner(config: Config, engine: Engine) {
   const { place } = engine;
   try {
     const owner = (await engine.inspect())?.belongsToProduction;
-    if (owner === undefined) return undefined;
-    return {
-      isProduction: owner,
-      reason: `the store at ${place} belongs to ${owner ? "production" : "development or staging"}`,
-    };
+    const reason = `the store at ${place} belongs to ${owner ? "production" : "development or staging"}`;
+    return owner === undefined ? undefined : { isProduction: owner, reason };
   } catch {
     const reason = `it is unknown whether the store at ${place} belongs to production: set PETSTORE_ENV to its environment`;
     return { isProduction: true, reason };

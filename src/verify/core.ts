@@ -110,12 +110,10 @@ export function core(operations: readonly Operation[]): readonly Check[] {
     }),
     check("wrong-key", "an unknown key is refused", help.asIs, (way) => way.ask("/pets", 401, { key: wrongKey(way) })),
     check("errors", "every error so far had code, message and status", help.errors, ({ came }) => {
-      for (const one of came.filter(({ status: is }) => is >= 400 && is !== 429))
-        must(
-          one,
-          fits(ErrorBody, one.json) && one.json.status === one.status,
-          `an Error body with status ${one.status}`,
-        );
+      for (const one of came.filter(({ status: is }) => is >= 400 && is !== 429)) {
+        const isError = fits(ErrorBody, one.json) && one.json.status === one.status;
+        must(one, isError, `an Error body with status ${one.status}`);
+      }
     }),
     check("json", "every body so far was application/json", help.asIs, ({ came }) => {
       for (const one of came.filter(({ text }) => text)) mustHave(one, "content-type", "application/json");
