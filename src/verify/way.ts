@@ -74,8 +74,7 @@ export class Way {
 
   /** What several checks share. The first one that asks makes it. */
   shared<T>(make: (way: Way) => T): T {
-    if (!this.#shared.has(make)) this.#shared.set(make, make(this));
-    return this.#shared.get(make) as T;
+    return this.#shared.getOrInsertComputed(make, () => make(this)) as T;
   }
 
   /**
