@@ -66,9 +66,5 @@ function reportOf(found: readonly Finding[]): Report {
     [check, state, message],
     ...(advice === undefined ? [] : [["", "", `→ ${advice}`]]),
   ]);
-  return {
-    json: { ok: !hasFailed, checks: found },
-    text: table(["CHECK", "STATE", "FINDING"], rows),
-    hasFailed,
-  };
+  return { json: { ok: !hasFailed, checks: found }, text: table(["CHECK", "STATE", "FINDING"], rows), hasFailed };
 }

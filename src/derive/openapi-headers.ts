@@ -98,10 +98,7 @@ const ofSome: Readonly<Record<string, Header>> = {
     schema: seconds,
     example: 1,
   },
-  Deprecation: {
-    description: "When the operation was deprecated, as `@` and Unix seconds (RFC 9745).",
-    schema: text,
-  },
+  Deprecation: { description: "When the operation was deprecated, as `@` and Unix seconds (RFC 9745).", schema: text },
   Sunset: { description: "When the operation will be removed (RFC 8594).", schema: text },
   DeprecationLink: {
     name: "Link",

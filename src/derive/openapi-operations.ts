@@ -105,10 +105,7 @@ function deprecationNotice({ deprecation }: Operation, operations: readonly Oper
 /** The extension with which the reference page shows the stability of an operation. */
 function stabilityBadges({ stability, deprecation }: Operation): Json {
   if (deprecation) {
-    return {
-      "x-scalar-stability": "deprecated",
-      "x-badges": [badge(`removed on ${deprecation.removal}`, "#b45309")],
-    };
+    return { "x-scalar-stability": "deprecated", "x-badges": [badge(`removed on ${deprecation.removal}`, "#b45309")] };
   }
   // Before the summary, where the page shows its own badge for experimental operations.
   if (stability === "beta") return { "x-badges": [{ ...badge("beta", "#2563eb"), position: "before" }] };

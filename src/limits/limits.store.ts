@@ -10,11 +10,7 @@ import type { SavedWindow, Windows } from "./windows.ts";
 /** Windows of shops, as JSON: see `SavedWindow`. Unused on PostgreSQL: several processes would save different ones. */
 export const windowTable = table(
   "limit_windows",
-  {
-    account_id: text,
-    mode: oneOf(...modes),
-    windows: text,
-  },
+  { account_id: text, mode: oneOf(...modes), windows: text },
   { key: ["account_id", "mode"], owner: "account_id" },
 );
 

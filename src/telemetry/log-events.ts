@@ -69,11 +69,7 @@ export const logEvents = {
     message: "A request failed because of a bug in the service.",
     fields: ["requestId"],
   },
-  storage_unavailable: {
-    level: "error",
-    message: "The store could not serve a request.",
-    fields: ["requestId"],
-  },
+  storage_unavailable: { level: "error", message: "The store could not serve a request.", fields: ["requestId"] },
   store_unusable: { level: "error", message: "The store cannot be used. The process ends." },
   task_failed: {
     level: "error",

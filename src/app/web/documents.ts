@@ -14,10 +14,7 @@ import { clientModule, clientPackage } from "./client-package.ts";
 
 /** The OpenAPI document for these settings; `base` is the base address that this process serves. */
 export function openApiDocument(operations: readonly Operation[], config: Config, base: string) {
-  return deriveOpenApi(operations, {
-    servers: documentedServers(config, base),
-    docs: docsAddress(base),
-  });
+  return deriveOpenApi(operations, { servers: documentedServers(config, base), docs: docsAddress(base) });
 }
 
 function documentedServers(config: Config, base: string): [DocumentedServer, ...DocumentedServer[]] {
