@@ -49,14 +49,19 @@ export class AppendGroups {
   async #serve(shop: number): Promise<void> {
     await new Promise(setImmediate); // requests that have already arrived join the group
     const waiting = this.#waiting.get(shop) ?? [];
-    while (waiting.length > 0) await this.#commit(shop, waiting.splice(0, GROUP_SIZE));
+    while (waiting.length > 0) {
+      const refusal = await this.#commit(shop, waiting.splice(0, GROUP_SIZE));
+      if (refusal) for (const { reject } of waiting.splice(0)) reject(refusal);
+    }
     this.#waiting.delete(shop);
   }
 
-  /** Never rejects. */
-  async #commit(shop: number, group: readonly Waiting[]): Promise<void> {
+  /** Never rejects. Returns the error for those that wait, if they would wait as long again. */
+  async #commit(shop: number, group: readonly Waiting[], isFirst = true): Promise<unknown> {
     let runs = group.map(({ started }) => started);
-    let isStarted = true;
+    let isStarted = isFirst;
+    /** What the last steps have returned, which are sent with the commit. */
+    let last = new Map<TransactionRun<unknown>, unknown>();
     const together = function* (): Change<void> {
       if (!isStarted) runs = group.map(({ body }) => new TransactionRun(body));
       isStarted = false;
@@ -64,31 +69,44 @@ export class AppendGroups {
         const going = runs.filter((run) => run.step !== undefined);
         if (going.length === 0) return;
         const steps = going.map((run) => run.step as StoreStep);
-        const results = (yield step({
-          group: steps,
-          isLast: going.every((run) => run.isAtLast),
-        })) as readonly unknown[];
+        const isLast = going.every((run) => run.isAtLast);
+        const results = (yield step({ group: steps, isLast })) as readonly unknown[];
+        if (isLast) {
+          last = new Map(going.map((run, index) => [run, results[index]]));
+          return;
+        }
         for (const [index, run] of going.entries()) run.advance(results[index]);
       }
     };
     try {
       const run = new TransactionRun(together);
-      await this.#transactions.run(together, run, run.step as StoreStep, shop);
-      for (const [index, { resolve }] of group.entries()) resolve(runs[index]?.finish());
+      await this.#transactions.run(together, run, run.step as StoreStep, shop, group.length);
     } catch (error) {
       const isUnavailable = error instanceof StorageUnavailable || isLockTimeout(error);
-      if (group.length > 1 && !isUnavailable && !endsConnection(error)) {
-        for (const { body, ...one } of group) {
-          await this.#commit(shop, [{ ...one, body, started: new TransactionRun(body) }]);
-        }
-        return;
-      }
+      if (group.length > 1 && !isUnavailable && !endsConnection(error)) return this.#commitEach(shop, group);
       for (const { reject } of group) reject(error);
-      // Those that wait would wait as long again: for the server, or for another process that has locked the shop.
-      const isUnknown = error instanceof CommitUnknown;
-      const late =
-        isUnavailable && (!isUnknown || this.#transactions.isSilent) ? this.#waiting.get(shop)?.splice(0) : [];
-      for (const { reject } of late ?? []) reject(isUnknown ? silentServer() : error);
+      if (isUnavailable && !(error instanceof CommitUnknown)) return error;
+      return this.#transactions.isSilent ? silentServer() : undefined;
     }
+    for (const [index, { resolve, reject }] of group.entries()) {
+      const run = runs[index] as TransactionRun<unknown>;
+      try {
+        if (last.has(run)) run.advance(last.get(run));
+        resolve(run.finish());
+      } catch (error) {
+        reject(error); // the other members still get their results
+      }
+    }
+    return undefined;
+  }
+
+  async #commitEach(shop: number, group: readonly Waiting[]): Promise<unknown> {
+    for (const [index, one] of group.entries()) {
+      const refusal = await this.#commit(shop, [one], false);
+      if (!refusal) continue;
+      for (const { reject } of group.slice(index + 1)) reject(refusal);
+      return refusal;
+    }
+    return undefined;
   }
 }

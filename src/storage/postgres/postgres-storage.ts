@@ -174,8 +174,8 @@ export class PostgresStorage implements Storage {
   }
 
   /**
-   * Needs every connection, but runs nothing on those of larger transactions, which may all wait for locks although the
-   * store works.
+   * Needs every connection, but runs nothing on those of appends and larger transactions, which may all wait for locks
+   * although the store works.
    */
   async check(): Promise<void> {
     await this.#change(writeNothing, []);

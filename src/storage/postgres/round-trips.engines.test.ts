@@ -79,6 +79,12 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
         yield* withoutCommit(new PetStore({} as Storage).add(operator(2), { name: "Rex", categoryId: 1n }));
         throw new Error("Not this one.");
       }),
+    appendAndThrow: () =>
+      storage.write(function* () {
+        yield* new PetStore({} as Storage).add(operator(2), { name: "Rex", categoryId: 1n });
+        throw new Error("Too late.");
+      }),
+    count: () => storage.read(first(query<[], { pets: bigint }>("SELECT count(*) AS pets FROM pets"))),
     create: () => storage.write(() => andCommit(first(addPet, "Rex", 1))),
     double: () =>
       storage.write(function* () {
@@ -170,6 +176,12 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   test("each alone, after one of a group has failed", async () => {
     const settled = await Promise.allSettled([work.appendAndTouch(), work.appendAndFail(), work.appendAndTouch()]);
     expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+  test("a group of which one fails after the commit adds none twice", async () => {
+    const before = (await work.count())?.pets ?? 0n;
+    const settled = await Promise.allSettled([work.append(), work.appendAndThrow(), work.append()]);
+    expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect((await work.count())?.pets).toBe(before + 3n);
   });
   test("two for a transaction of a read and a write with the commit", async () =>
     expect(await proxy.tripsOf(work.double)).toBe(2));

@@ -16,6 +16,7 @@ import {
   postgresCode,
   READ_ONLY,
 } from "./errors.ts";
+import { silentServer } from "./silence.ts";
 
 /** The maximum time between two attempts, in milliseconds. */
 const MAX_PAUSE = 50;
@@ -27,6 +28,14 @@ interface RunningFor {
   readonly payer: Payer;
   /** By the clock of `performance.now()`. */
   readonly deadline: number;
+  /** The number of transactions that it stands for. */
+  readonly count: number;
+}
+
+/** A transaction that waits for a connection. */
+interface WaitingForSlot {
+  readonly resolve: (slot: ConnectionSlot) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 export interface TransactionsOptions {
@@ -60,10 +69,10 @@ function lockedBy(step: StoreStep): SqlParameter | undefined {
 export class Transactions {
   readonly #committed: StorageObserver["committed"];
   readonly #deadline: number;
-  readonly #slots: readonly ConnectionSlot[];
   readonly #free: ConnectionSlot[];
   /** The transactions that wait for a connection, by owner. Owners take turns. */
-  readonly #waiting = new Map<SqlParameter | undefined, ((slot: ConnectionSlot) => void)[]>();
+  readonly #waiting = new Map<SqlParameter | undefined, WaitingForSlot[]>();
+  #isSilent = false;
   readonly #maxOfOwner: number;
   /** The number of running transactions of each owner. */
   readonly #runningOf = new Map<SqlParameter, number>();
@@ -75,26 +84,28 @@ export class Transactions {
 
   constructor({ slots, deadline, committed }: TransactionsOptions) {
     this.#deadline = deadline;
-    this.#slots = slots;
     this.#free = [...slots];
     this.#maxOfOwner = Math.max(1, slots.length - 1);
     this.#committed = committed;
   }
 
-  /** True if a connection was closed because the server did not respond. */
+  /** True if the last connection that was used was closed because the server did not respond. */
   get isSilent(): boolean {
-    return this.#slots.some((slot) => slot.isSilent);
+    return this.#isSilent;
   }
 
-  /** Runs a transaction, which `started` has begun. Rejects with the error of its body or of the driver. */
-  run<T>(body: () => Change<T>, started: TransactionRun<T>, first: StoreStep, payer: Payer): Promise<T> {
+  /**
+   * Runs a transaction, which `started` has begun. It stands for `count` transactions. Rejects with the error of its body or
+   * of the driver.
+   */
+  run<T>(body: () => Change<T>, started: TransactionRun<T>, first: StoreStep, payer: Payer, count = 1): Promise<T> {
     const deadline = performance.now() + this.#deadline;
     const owner = lockedBy(first);
     let next: TransactionRun<T> | undefined = started;
     const attempt = (): Promise<T> => {
       const run = next ?? new TransactionRun(body);
       next = undefined;
-      return this.#attempt(run, { owner, payer, deadline });
+      return this.#attempt(run, { owner, payer, deadline, count });
     };
     const work = this.#untilUnlocked(attempt, deadline).finally(() => this.#running.delete(work));
     this.#running.add(work);
@@ -120,7 +131,7 @@ export class Transactions {
     try {
       return await attempt();
     } catch (error) {
-      if (!mayRunAgain(error)) throw error;
+      if (!mayRunAgain(error) || this.#isSilent) throw error;
     }
     const turn = this.#retries.then(() => this.#runAgain(attempt, deadline));
     this.#retries = turn.catch(() => {});
@@ -138,13 +149,14 @@ export class Transactions {
     }
   }
 
-  async #attempt<T>(run: TransactionRun<T>, { owner, payer, deadline }: RunningFor): Promise<T> {
+  async #attempt<T>(run: TransactionRun<T>, runningFor: RunningFor): Promise<T> {
+    const { owner, deadline } = runningFor;
     const slot = this.#takeFree(owner) ?? (await this.#nextFree(owner, deadline));
     let isLocked = false;
     try {
       const connection = await slot.get();
       try {
-        return await this.#runOn(connection, run, payer);
+        return await this.#runOn(connection, run, runningFor);
       } catch (error) {
         isLocked = isLockTimeout(error);
         slot.failed(connection, error instanceof CommitUnknown ? error.cause : error);
@@ -173,35 +185,40 @@ export class Transactions {
       if (isLocked) this.#locked.add(owner);
       else this.#locked.delete(owner);
     }
-    for (const [next, takes] of this.#waiting) {
+    this.#isSilent = slot.isSilent;
+    if (slot.isSilent) this.#refuseAll();
+    for (const [next, waiting] of this.#waiting) {
       if (this.#free.length === 0) return;
       const free = this.#takeFree(next);
       if (!free) continue;
-      takes.shift()?.(free);
+      waiting.shift()?.resolve(free);
       this.#waiting.delete(next);
-      if (takes.length > 0) this.#waiting.set(next, takes); // now the last: this loop visits it again
+      if (waiting.length > 0) this.#waiting.set(next, waiting); // now the last: this loop visits it again
     }
   }
 
-  #nextFree(owner: SqlParameter | undefined, deadline: number): Promise<ConnectionSlot> {
-    return new Promise((resolve, reject) => {
-      const left = Math.max(0, deadline - performance.now()); // a transaction that runs again may have passed it
-      const late = setTimeout(() => {
-        takes.splice(takes.indexOf(take), 1);
-        if (takes.length === 0) this.#waiting.delete(owner);
-        const isLocked = owner !== undefined && this.#locked.has(owner);
-        reject(isLocked ? dataLocked() : new NoConnection("All connections to the database are in use."));
-      }, left);
-      const take = (slot: ConnectionSlot) => {
-        clearTimeout(late);
-        resolve(slot);
-      };
-      const takes = this.#waiting.getOrInsertComputed(owner, () => []);
-      takes.push(take);
-    });
+  /** After a silent server, the transactions that wait fail immediately instead of waiting again. None was sent. */
+  #refuseAll(): void {
+    for (const { reject } of [...this.#waiting.values()].flat()) reject(silentServer());
+    this.#waiting.clear();
   }
 
-  async #runOn<T>(connection: Connection, run: TransactionRun<T>, payer: Payer): Promise<T> {
+  #nextFree(owner: SqlParameter | undefined, deadline: number): Promise<ConnectionSlot> {
+    const { promise, resolve, reject } = Promise.withResolvers<ConnectionSlot>();
+    const waiting = this.#waiting.getOrInsertComputed(owner, () => []);
+    const one = { resolve, reject };
+    waiting.push(one);
+    const left = Math.max(0, deadline - performance.now()); // a transaction that runs again may have passed it
+    const late = setTimeout(() => {
+      waiting.splice(waiting.indexOf(one), 1);
+      if (waiting.length === 0) this.#waiting.delete(owner);
+      const isLocked = owner !== undefined && this.#locked.has(owner);
+      reject(isLocked ? dataLocked() : new NoConnection("All connections to the database are in use."));
+    }, left);
+    return promise.finally(() => clearTimeout(late));
+  }
+
+  async #runOn<T>(connection: Connection, run: TransactionRun<T>, { payer, count }: RunningFor): Promise<T> {
     const started = performance.now();
     const first = run.step;
     if (!first) return run.finish();
@@ -212,7 +229,7 @@ export class Transactions {
       for (let step: StoreStep | undefined = first; step; step = run.step) {
         const result = send(connection, step);
         if (run.isAtLast) {
-          await commitAfter(connection, result);
+          await commitAfter(connection, Promise.all([begun, result]));
           hasCommitted = true;
         }
         const found = await result;
@@ -222,7 +239,7 @@ export class Transactions {
       }
       if (!hasCommitted) await commitAfter(connection, begun);
       hasCommitted = true;
-      this.#committed((performance.now() - started) / 1000, 1);
+      this.#committed((performance.now() - started) / 1000, count);
       return run.finish();
     } catch (error) {
       if (!hasCommitted && !(error instanceof CommitUnknown)) {
