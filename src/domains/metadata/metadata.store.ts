@@ -37,7 +37,8 @@ export function attachedMetadata(kind: MetadataKind): NonNullable<PageSelection[
   };
 }
 
-function pairsOf(kind: MetadataKind, from: string, shop = "$1"): string {
+/** The pairs of a resource, as a value in SQL. */
+export function pairsOf(kind: MetadataKind, from: string, shop = "$1"): string {
   return `(SELECT pairs FROM metadata WHERE metadata.shop = ${shop} AND kind = '${kind}' AND metadata.id = ${from}.id)`;
 }
 

@@ -5,7 +5,7 @@ import { isOneOf } from "../../../storage/pages.ts";
 import { cachedChange, cachedQuery, type SqlParameter } from "../../../storage/statement.ts";
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
 import { type Author, publishLast } from "../../events/publish.ts";
-import { replaceMetadata } from "../../metadata/metadata.store.ts";
+import { pairsOf, replaceMetadata } from "../../metadata/metadata.store.ts";
 import { addToFigure } from "../../shops/figures.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import { statusFigure } from "../counts/pet-figures.ts";
@@ -25,20 +25,20 @@ function selection(shop: number, column: Column, values: readonly (bigint | stri
   return { parameters, isSelected: `shop = $1 AND ${column} IS NOT NULL AND ${isOne}` };
 }
 
-/** Part of a transaction: the animals that have one of these ids or references. */
+/** Part of a transaction: the animals that have one of these ids or references, in ascending order of their ids. */
 export function* petsWith(shop: number, column: Column, values: readonly (bigint | string)[]): Query<readonly Pet[]> {
   if (values.length === 0) return [];
   const { parameters, isSelected } = selection(shop, column, values);
   const sql = `SELECT ${columns} FROM pets WHERE ${isSelected}`;
-  return (yield* all(cachedQuery<PetRow>(sql), ...parameters)).map(toPet);
+  const rows = yield* all(cachedQuery<PetRow>(sql), ...parameters);
+  return rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)).map(toPet); // in SQL, PostgreSQL would read by id
 }
 
 /** Part of a transaction: refuses to change or delete these animals if their metadata is too large. Their events repeat it. */
 export function* refusalOf(shop: number, column: Column, values: readonly (bigint | string)[]) {
   if (values.length === 0) return undefined;
   const { parameters, isSelected } = selection(shop, column, values);
-  const sql = `SELECT sum(octet_length(pairs)) AS bytes FROM metadata WHERE shop = $1 AND kind = 'pet'
-     AND id IN (SELECT id FROM pets WHERE ${isSelected} AND has_metadata = 1)`;
+  const sql = `SELECT sum(octet_length(${pairsOf("pet", "pets")})) AS bytes FROM pets WHERE ${isSelected} AND has_metadata = 1`;
   const bytes = (yield* first(cachedQuery<{ bytes: bigint | null }>(sql), ...parameters))?.bytes ?? 0n;
   if (bytes <= MOST_BYTES) return undefined;
   return failure(petsTooLarge, `The animals have ${bytes} bytes of metadata together, not ${MOST_BYTES} at most.`);
@@ -71,7 +71,7 @@ export function* deletePets(
     pets = yield* petsWith(shop, "id", ids); // some orders may have expired
   }
   if (pets.length === 0) return [];
-  const deleted = pets.map(({ id }) => id).toSorted((one, other) => (one < other ? -1 : 1));
+  const deleted = pets.map(({ id }) => id);
   const categories = Map.groupBy(pets, ({ categoryId }) => categoryId);
   yield* together([
     removeAll(shop, deleted),
