@@ -42,8 +42,7 @@ export const keyTable = table(
 export type KeyRow = Omit<RowOf<typeof keyTable>, "digest">;
 
 /** `shop` is null if the account was deleted. */
-type CallerRow = PlanRow &
-  Omit<KeyRow, "hint" | "created_at" | "planned_end"> & { shop: bigint | null; suspended_at: bigint | null };
+type CallerRow = PlanRow & KeyRow & { shop: bigint | null; suspended_at: bigint | null };
 
 type Position = [createdAt: number, id: string, limit: number];
 type NewKeyValues = [id: string, digest: string, hint: string, createdAt: number, end: number | null, ...SqlValue[]];
@@ -95,8 +94,7 @@ export const ownerOfKey = query<[id: string], { account_id: string }>(
 export const keyById = query<[id: string], KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 export const keyByDigest = lookUp<[digest: string], CallerRow>(
   (value) =>
-    `SELECT api_keys.id, api_keys.account_id, api_keys.mode, api_keys.name, scopes, limit_per_minute, expires_at, revoked_at, last_used_at, banned_until, bans,
-     plan, per_minute, per_day, suspended_at, shop
+    `SELECT ${listed.map((column) => `api_keys.${column}`).join(", ")}, plan, per_minute, per_day, suspended_at, shop
    FROM api_keys
      LEFT JOIN accounts ON accounts.id = api_keys.account_id
      LEFT JOIN shops ON shops.account_id = api_keys.account_id AND shops.mode = api_keys.mode
@@ -115,7 +113,7 @@ export const revoke = change<[at: number, id: string], KeyRow>(
   `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${keyColumns}`,
 );
 // A key that expires earlier does not change.
-export const expire = change<[at: number, id: string, after: number], KeyRow>(
+export const expire = change<[at: number, id: string, after: number]>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
 );
 export const touch = change<[at: number, id: string, before: number]>(

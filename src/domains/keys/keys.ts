@@ -34,7 +34,7 @@ export interface IssuedKey {
 }
 
 /** The properties of a new key: all that a client can send, with its lifetime as an end. */
-export type NewKey = Pick<ApiKey, "accountId" | "plannedEnd" | Exclude<keyof NewApiKey, "expiresIn">>;
+export type NewKey = Required<Pick<ApiKey, "accountId" | "plannedEnd" | Exclude<keyof NewApiKey, "expiresIn">>>;
 /** Those that a client can change. */
 export type KeyPatch = Partial<Pick<NewKey, keyof ApiKeyPatch>>;
 
