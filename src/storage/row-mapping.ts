@@ -46,8 +46,8 @@ export function plainRow<R extends Row>(row: R) {
 type NamedField<T, R extends Row> = readonly [name: keyof T, field: StoredField<unknown, R>];
 
 /**
- * The fields of a resource in its row. The compiler asks for every field of its type, so none can be shown by the
- * contract and be lost in the store.
+ * The fields of a resource in its row. The compiler asks for every field of its type, so none is written and not
+ * read, or read and not written.
  */
 export class RowMapping<T extends object, R extends Row> {
   /** All columns that are written. */

@@ -87,4 +87,7 @@ export const Reassignment = Type.Object(
 );
 export type Reassignment = Static<typeof Reassignment>;
 
-export const Pets = Type.Array(Pet, { title: "Pets", description: "Animals, sorted by `id`." });
+export const Pets = Type.Array(Pet, {
+  title: "Pets",
+  description: "Animals, sorted by `id` unless `sort` or `search` is sent.",
+});

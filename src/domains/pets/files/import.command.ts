@@ -45,7 +45,7 @@ const definition = {
     "The file is JSON Lines, or CSV with a header as spreadsheets write it; - is the standard input. Its fields are\n" +
     "those of importPets, by the same rules. In CSV, a column category has the name or id of a category, and price\n" +
     "a decimal such as 129.00, in the currency of the column currency or of the shop. A file is\n" +
-    "checked before anything is added, and its first 50 faults are listed; the standard input as it is read. Then 500 animals at a time are added. If the command stops, it says which\n" +
+    "checked before anything is added, and its first 50 faults are listed; the standard input as it is read. Then up to 500 animals at a time are added. If the command stops, it says which\n" +
     "lines are in, and where to continue. Unknown categories are refused with --strict-categories, or if the command\n" +
     "itself has the setting PETSTORE_STRICT_CATEGORIES=true: it does not know the settings of a running service.",
   args: ["FILE"],
