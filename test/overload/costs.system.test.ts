@@ -13,7 +13,7 @@ import { TestService } from "../harness/service.ts";
 const operations = costlyOperations(domains.flatMap((domain) => domain.operations));
 /** Statements of one piece of work, for most operations. */
 const MOST_STATEMENTS = 500;
-/** Characters that one piece of work reads, for most operations: 80 of the largest animals, where a page began with small ones. */
+/** Characters that one piece of work reads, for most operations: 74 of the largest animals, where a page began with small ones. */
 const MOST_READ = 640 * 1024;
 /** Bytes of the answer of a tool. */
 const TOOL_BYTES = 64 * 1024;

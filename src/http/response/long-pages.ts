@@ -6,9 +6,7 @@ import type { CompiledRead } from "../compiled-operation.ts";
 import type { Store } from "../interfaces.ts";
 import type { Rendered } from "./response.ts";
 
-/** How many items are read at first, and fewer if so many large ones fill the page. More may be too much work for one piece. */
-const FIRST = 20;
-/** The size of a large item, in bytes. */
+/** The size of a large item, in bytes. At first, as many items are read as fill the page if they are so large. */
 const LARGE = 10 * 1024;
 /** How many times the items that it knows a piece may have: the next ones may be larger. */
 const GROWTH = 4;
@@ -21,7 +19,7 @@ export function isLongPage({ paged }: Operation, { query, pageBytes }: Input): b
 }
 
 function firstOf(pageBytes: number): number {
-  return Math.min(FIRST, Math.ceil(pageBytes / LARGE));
+  return Math.ceil(pageBytes / LARGE);
 }
 
 function limitOf(query: object): number {
