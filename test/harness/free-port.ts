@@ -1,7 +1,16 @@
-/** A port of 127.0.0.1 on which nothing listens. Another process may take it before it is used. */
+/** The system gives ports from 32768 on to connections, any time: one of those may be taken before it is used. */
+const [FIRST, LAST] = [20_000, 32_000];
+const ATTEMPTS = 100;
+
+/** A port of 127.0.0.1 on which nothing listens. Another test may take it before it is used. */
 export function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
+  for (let attempt = 1; ; attempt++) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => {} } }).stop(true);
+      return port;
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
 }
