@@ -283,7 +283,7 @@ describe("animals with more than 512 KiB of metadata together", () => {
       413,
       {
         code: "pets_too_large",
-        message: "The animals have 532290 bytes of metadata together, not 524288 at most.",
+        message: "The animals have 532290 bytes of metadata together; 524288 are allowed.",
         status: 413,
       },
     ]);

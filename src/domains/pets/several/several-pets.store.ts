@@ -41,7 +41,7 @@ export function* refusalOf(shop: number, column: Column, values: readonly (bigin
   const sql = `SELECT sum(octet_length(${pairsOf("pet", "pets")})) AS bytes FROM pets WHERE ${isSelected} AND has_metadata = 1`;
   const bytes = (yield* first(cachedQuery<{ bytes: bigint | null }>(sql), ...parameters))?.bytes ?? 0n;
   if (bytes <= MOST_BYTES) return undefined;
-  return failure(petsTooLarge, `The animals have ${bytes} bytes of metadata together, not ${MOST_BYTES} at most.`);
+  return failure(petsTooLarge, `The animals have ${bytes} bytes of metadata together; ${MOST_BYTES} are allowed.`);
 }
 
 function removeAll(shop: number, ids: readonly bigint[]): Change<unknown> {
