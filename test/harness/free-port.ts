@@ -1,5 +1,8 @@
-/** The system gives ports from 32768 on to connections, any time: one of those may be taken before it is used. */
-const [FIRST, LAST] = [20_000, 32_000];
+/**
+ * The system gives ports from 32768 on to connections, any time: one of those may be taken before it is used. A Valkey
+ * server in a cluster listens at its port + 10,000, too, which is below them and never another's port.
+ */
+const [FIRST, LAST] = [12_000, 22_000];
 const ATTEMPTS = 100;
 
 /** A port of 127.0.0.1 on which nothing listens. Another test may take it before it is used. */
