@@ -4,7 +4,7 @@ import { microtasksDone } from "./waiting.ts";
 export type Payer = number | undefined;
 
 /** What a payer may use of a turn of the event loop before others go first, in milliseconds. */
-export const SHARE = 3;
+export const SHARE = 2;
 /** The same of a payer that has been the only one for `ALONE_AFTER`: nobody gains if its work is put off, which costs time. */
 export const SHARE_ALONE = 10;
 /** In milliseconds. */
