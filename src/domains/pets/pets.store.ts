@@ -93,10 +93,7 @@ export class PetStore {
     return { id, ...pet };
   }
 
-  /**
-   * The failure of a request whose animal the shop did not take. Rejects with `StorageUnavailable` if its data was deleted,
-   * or it may take some now.
-   */
+  /** The failure of a request whose animal the shop did not take. Rejects with `ShopDeleted` if its data was deleted. */
   whyRefused(shop: number) {
     return Promise.resolve(this.#storage.read(whyRefused(shop), shop));
   }

@@ -68,6 +68,18 @@ test("a refusal is stored under its key", async () => {
   expect([again.json.code, again.headers.get("idempotent-replayed")]).toEqual(["shop_full", "true"]);
 });
 
+test("a refusal whose response was lost with the process stays one, whatever the shop may hold by then", async () => {
+  const { add } = await shopOf(1);
+  await add();
+  const headers = { "Idempotency-Key": "a" };
+  await add({}, headers);
+  await service.store.rows("UPDATE stored_responses SET response = '' RETURNING shop");
+  await service.store.rows("UPDATE shops SET animals_allowed = NULL RETURNING shop");
+  const { status, json } = await add({}, headers);
+  expect([status, json.code, json.message]).toEqual([409, "shop_full", expect.stringContaining("was full")]);
+  expect((await add({}, { "Idempotency-Key": "b" })).status).toBe(201);
+});
+
 test("full shops among others that add animals at the same moment delay none of them", async () => {
   const shops = await Promise.all([1, 1_000, 2, 1_000].map(shopOf));
   const answers = await Promise.all(shops.flatMap((shop) => Array.from({ length: 5 }, () => shop.add())));

@@ -1,6 +1,5 @@
 import { type Failure, failure } from "../../../contract/errors.ts";
 import { count } from "../../../contract/messages.ts";
-import { StorageUnavailable } from "../../../storage/errors.ts";
 import { type Appended, change, lockStatement, query } from "../../../storage/statement.ts";
 import { first, type Query } from "../../../storage/transaction.ts";
 import { localDay, ofDay } from "../../shops/figures.ts";
@@ -32,14 +31,11 @@ export interface ShopFull {
   readonly allowed: bigint;
 }
 
-/**
- * The failure of a request whose animal the shop did not take. Throws `ShopDeleted`, or `StorageUnavailable` if the bound
- * has just been removed.
- */
+/** The failure of a request whose animal the shop did not take. Throws `ShopDeleted`. */
 export function* whyRefused(shop: number): Query<Failure<typeof shopFull>> {
   const full = yield* fullness(shop, Number.MAX_SAFE_INTEGER);
-  if (!full) throw new StorageUnavailable("The shop may hold any number of animals now.");
-  return fullFailure(full);
+  const message = "The shop was full. It may hold any number of animals now: add it again, with a new Idempotency-Key.";
+  return full ? fullFailure(full) : failure(shopFull, message);
 }
 
 /** Why a shop cannot take this many more animals; undefined if it can. Throws `ShopDeleted`. */
