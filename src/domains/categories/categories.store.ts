@@ -1,4 +1,5 @@
 import { nameKey } from "../../../csv/name-key.ts";
+import { present } from "../../collections/present.ts";
 import { type Failure, failure, invalidBody, isFailure, versionMismatch } from "../../contract/errors.ts";
 import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
@@ -13,7 +14,7 @@ import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { type Author, publishLast } from "../events/publish.ts";
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataColumn, metadataField, replaceMetadata } from "../metadata/metadata.store.ts";
-import { patched, present } from "../metadata/patched.ts";
+import { patched } from "../metadata/patched.ts";
 import { animalsIn, firstUnreferenced, reassign } from "../pets/counts/pets-by-category.store.ts";
 import type { LockedShop, ShopFigures } from "../shops/figures.ts";
 import { lockShop } from "../shops/shops.store.ts";

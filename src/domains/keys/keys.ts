@@ -1,8 +1,8 @@
+import { present } from "../../collections/present.ts";
 import { banEnd, type KeyBans } from "../../contract/bans.ts";
 import type { Mode, Scope } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { OperatorError } from "../accounts/accounts.ts";
-import { present } from "../metadata/patched.ts";
 import type { ApiKeyPatch, NewApiKey } from "./keys.operations.ts";
 import type { ApiKeyBody, ListedApiKeyBody } from "./keys.schemas.ts";
 

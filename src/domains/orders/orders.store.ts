@@ -1,3 +1,4 @@
+import { present } from "../../collections/present.ts";
 import { type Failure, failure, invalidBody, versionMismatch } from "../../contract/errors.ts";
 import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import type { Page } from "../../storage/pages.ts";
@@ -7,7 +8,7 @@ import { type Clock, DAY_MS } from "../../timing/clock.ts";
 import { type Author, keyIdOf, publishLast } from "../events/publish.ts";
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
-import { patched, present } from "../metadata/patched.ts";
+import { patched } from "../metadata/patched.ts";
 import type { Pet } from "../pets/pets.schemas.ts";
 import type { PetStore } from "../pets/pets.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";

@@ -1,8 +1,8 @@
+import { present } from "../../collections/present.ts";
 import * as errors from "../../contract/errors.ts";
 import { count, sentence } from "../../contract/messages.ts";
 import { DISCONNECT, type RequestStage, SIMULATED } from "../../contract/requests.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import { present } from "../metadata/patched.ts";
 import type { RequestRecord } from "./requests.operations.ts";
 import type { StoredRequest } from "./stored-request.ts";
 

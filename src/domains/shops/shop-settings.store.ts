@@ -1,3 +1,4 @@
+import { present } from "../../collections/present.ts";
 import { inColumn, RowMapping } from "../../storage/row-mapping.ts";
 import { acrossShops, cachedChange, change, query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -7,7 +8,6 @@ import { offsetsOf, startOfDay } from "../../timing/time-zones.ts";
 import { firstSince, storedRange, toStoredRange } from "../events/events.statements.ts";
 import { eventsOf } from "../events/new-event.ts";
 import { type Author, publish } from "../events/publish.ts";
-import { present } from "../metadata/patched.ts";
 import { type DayFigure, localDay } from "./figures.ts";
 import { type ShopPatch, type ShopSettings, shopUpdated } from "./shops.operations.ts";
 import { lockShop, ShopDeleted } from "./shops.store.ts";

@@ -1,9 +1,9 @@
+import { present } from "../../collections/present.ts";
 import { type Failure, failure, invalidInput, isFailure, lifetimeExceedsKey } from "../../contract/errors.ts";
 import { type Handlers, responseWith } from "../../contract/handler.ts";
 import type { EventType } from "../../contract/operation.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { authorOf } from "../events/publish.ts";
-import { present } from "../metadata/patched.ts";
 import { deliveryOperations } from "./deliveries/deliveries.operations.ts";
 import { deliveryOf, deliveryPage } from "./deliveries/deliveries.store.ts";
 import { addRedelivery, addTest } from "./deliveries/redeliveries.store.ts";

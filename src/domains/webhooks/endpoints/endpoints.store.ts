@@ -1,3 +1,4 @@
+import { present } from "../../../collections/present.ts";
 import type { Caller, ShopName } from "../../../contract/caller.ts";
 import { failure, invalidBody } from "../../../contract/errors.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
@@ -6,7 +7,6 @@ import { all, type Change, first, type Query } from "../../../storage/transactio
 import type { Clock } from "../../../timing/clock.ts";
 import { eventsOf } from "../../events/new-event.ts";
 import { type Author, publish, publishLast, system } from "../../events/publish.ts";
-import { present } from "../../metadata/patched.ts";
 import type { LockedShop } from "../../shops/figures.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import { currentKeys, firstVersion, newEndpointId, rotated, type SecretVersion } from "../secrets/endpoint-secrets.ts";
