@@ -25,7 +25,7 @@ import { petsByName } from "../../src/domains/pets/lists/pets-by-name.store.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { RequestStore } from "../../src/domains/requests/requests.store.ts";
 import { days, readSummary } from "../../src/domains/shop.domain.ts";
-import type { LockedShop } from "../../src/domains/shops/figures.ts";
+import type { LockedShop } from "../../src/domains/shops/locked-shop.ts";
 import { ShopSettingsStore } from "../../src/domains/shops/shop-settings.store.ts";
 import { deleteOldDeliveries } from "../../src/domains/webhooks/deliveries/deliveries.store.ts";
 import { EndpointStore } from "../../src/domains/webhooks/endpoints/endpoints.store.ts";

@@ -16,7 +16,8 @@ import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataColumn, metadataField, replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched } from "../metadata/patched.ts";
 import { animalsIn, firstUnreferenced, reassign } from "../pets/counts/pets-by-category.store.ts";
-import type { LockedShop, ShopFigures } from "../shops/figures.ts";
+import type { ShopFigures } from "../shops/figures.ts";
+import type { LockedShop } from "../shops/locked-shop.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import {
   Category,

@@ -3,7 +3,7 @@ import { orderPlaced } from "../orders/orders.operations.ts";
 import { added } from "../pets/counts/pet-figures.ts";
 import { petCreated, petDeleted, petUpdated } from "../pets/pets.operations.ts";
 import type { Pet } from "../pets/pets.schemas.ts";
-import { addToFigure, type LockedShop } from "../shops/figures.ts";
+import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
 import { eventsOf } from "./new-event.ts";
 import { operator, publish } from "./publish.ts";
 

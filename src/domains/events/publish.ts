@@ -2,7 +2,7 @@ import type { Caller } from "../../contract/caller.ts";
 import { andCommit, insertAll, together } from "../../storage/combined-steps.ts";
 import { insertInto } from "../../storage/table.ts";
 import type { Change } from "../../storage/transaction.ts";
-import { type LockedShop, updateShop } from "../shops/figures.ts";
+import { type LockedShop, updateShop } from "../shops/locked-shop.ts";
 import { columns, eventTable } from "./events.table.ts";
 import type { NewEvent } from "./new-event.ts";
 

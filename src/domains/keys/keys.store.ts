@@ -12,7 +12,7 @@ import { noSuchAccount, OperatorError } from "../accounts/accounts.ts";
 import { randomBase62 } from "../accounts/base62.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { type Author, operator, publish, system, UNNAMED_KEY } from "../events/publish.ts";
-import type { LockedShop } from "../shops/figures.ts";
+import type { LockedShop } from "../shops/locked-shop.ts";
 import { lockShopOf, lockShopOfKey, ShopDeleted, shopOf } from "../shops/shops.store.ts";
 import { generateApiKey, type KeyEnvironment, keyDigest, modesOf } from "./api-key.ts";
 import { keyBannedEvent, keyCreated, keyRevoked, keyRotated, keyUpdated } from "./keys.operations.ts";

@@ -11,7 +11,7 @@ import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched } from "../metadata/patched.ts";
 import type { Pet } from "../pets/pets.schemas.ts";
 import type { PetStore } from "../pets/pets.store.ts";
-import { addToFigure, type LockedShop } from "../shops/figures.ts";
+import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
 import type { Price } from "../shops/price.schemas.ts";
 import { completePrice } from "../shops/prices.ts";
 import { lockShop } from "../shops/shops.store.ts";

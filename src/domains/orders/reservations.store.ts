@@ -6,7 +6,7 @@ import { all, type Change, first, type Query } from "../../storage/transaction.t
 import type { Clock } from "../../timing/clock.ts";
 import { publish, system } from "../events/publish.ts";
 import type { PetStore } from "../pets/pets.store.ts";
-import { addToFigure, type LockedShop } from "../shops/figures.ts";
+import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import { expired, openOrders, orderEvent } from "./order-changes.ts";
 import { orderExpired } from "./orders.operations.ts";

@@ -8,7 +8,7 @@ import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched } from "../metadata/patched.ts";
-import { addToFigure, type LockedShop } from "../shops/figures.ts";
+import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
 import { priceIn } from "../shops/prices.ts";
 import { countStatus, markedSold } from "./counts/pet-figures.ts";
 import { countInCategories } from "./counts/pets-by-category.store.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { petsDomain } from "../../../test/harness/pets-domain.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import type { Query } from "../../storage/transaction.ts";
-import type { LockedShop } from "../shops/figures.ts";
+import type { LockedShop } from "../shops/locked-shop.ts";
 import type { DecidingOrder } from "./pet-change.ts";
 import { NewPet, type PetStatus } from "./pets.schemas.ts";
 import { transitions } from "./transitions.ts";

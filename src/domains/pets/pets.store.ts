@@ -6,7 +6,7 @@ import { all, append, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { type Author, publishLast } from "../events/publish.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
-import { addToFigure, type LockedShop } from "../shops/figures.ts";
+import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import { animalTotals, countStatus, statusFigure } from "./counts/pet-figures.ts";

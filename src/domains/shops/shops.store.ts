@@ -1,7 +1,7 @@
 import { type Mode, modes, type ShopName } from "../../contract/caller.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import type { LockedShop } from "./figures.ts";
+import type { LockedShop } from "./locked-shop.ts";
 import {
   byAccount,
   end,

@@ -2,7 +2,8 @@ import { Type } from "typebox";
 import { withCommas } from "../../../contract/messages.ts";
 import { Int64 } from "../../../contract/schemas.ts";
 import { count, integer, optional } from "../../../storage/table.ts";
-import { addToFigure, type DayFigure, eventsWhere, type LockedShop, type ShopFigures } from "../../shops/figures.ts";
+import { type DayFigure, eventsWhere, type ShopFigures } from "../../shops/figures.ts";
+import { addToFigure, type LockedShop } from "../../shops/locked-shop.ts";
 import { figure } from "../../shops/shops.operations.ts";
 import type { PetStatus } from "../pets.schemas.ts";
 

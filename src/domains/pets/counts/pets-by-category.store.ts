@@ -5,7 +5,7 @@ import { change, type IdRow, query } from "../../../storage/statement.ts";
 import { insertInto, integer, table } from "../../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
 import { eventsOf, type NewEvent } from "../../events/new-event.ts";
-import type { LockedShop } from "../../shops/figures.ts";
+import type { LockedShop } from "../../shops/locked-shop.ts";
 import { petsReassigned } from "../pets.operations.ts";
 import type { Reassignment } from "../pets.schemas.ts";
 

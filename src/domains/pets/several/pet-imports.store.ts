@@ -4,7 +4,7 @@ import type { IdRow, ValuesOf } from "../../../storage/statement.ts";
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
 import { type Author, publishLast } from "../../events/publish.ts";
 import { insertMetadata } from "../../metadata/metadata.store.ts";
-import { addToFigure, type LockedShop } from "../../shops/figures.ts";
+import { addToFigure, type LockedShop } from "../../shops/locked-shop.ts";
 import { currencyOf } from "../../shops/shop-settings.store.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import { added, statusFigure } from "../counts/pet-figures.ts";

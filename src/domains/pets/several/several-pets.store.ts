@@ -6,7 +6,7 @@ import { cachedChange, cachedQuery, type SqlParameter } from "../../../storage/s
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
 import { type Author, publishLast } from "../../events/publish.ts";
 import { pairsOf, replaceMetadata } from "../../metadata/metadata.store.ts";
-import { addToFigure } from "../../shops/figures.ts";
+import { addToFigure } from "../../shops/locked-shop.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import { statusFigure } from "../counts/pet-figures.ts";
 import { countInCategories } from "../counts/pets-by-category.store.ts";

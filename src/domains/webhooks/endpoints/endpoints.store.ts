@@ -7,7 +7,7 @@ import { all, type Change, first, type Query } from "../../../storage/transactio
 import type { Clock } from "../../../timing/clock.ts";
 import { eventsOf } from "../../events/new-event.ts";
 import { type Author, publish, publishLast, system } from "../../events/publish.ts";
-import type { LockedShop } from "../../shops/figures.ts";
+import type { LockedShop } from "../../shops/locked-shop.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import { currentKeys, firstVersion, newEndpointId, rotated, type SecretVersion } from "../secrets/endpoint-secrets.ts";
 import type { SecretKeys } from "../secrets/secret-keys.ts";
