@@ -7,7 +7,7 @@ import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
 import type { InFlightControls } from "../http/in-flight-controls.ts";
 import { generationOf } from "../storage/generation.ts";
-import type { Storage, StorageObserver } from "../storage/storage.ts";
+import type { OpenStorage, StorageObserver } from "../storage/storage.ts";
 import { Log } from "../telemetry/log.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { type Clock, systemClock } from "../timing/clock.ts";
@@ -50,7 +50,7 @@ export interface AppOptions extends ServiceOptions {
 
 /** The opened parts of a service. */
 interface AppParts extends Service {
-  readonly storage: Storage;
+  readonly storage: OpenStorage;
   readonly log: Log;
   readonly tasks: BackgroundTasks;
   readonly limits: RunningLimiter;

@@ -34,7 +34,7 @@ export class BackgroundTasks {
   #isDue = false;
   #isStopped = false;
 
-  /** `lead` returns in each round whether this process is the leader: see `Storage.lead`. */
+  /** `lead` returns in each round whether this process is the leader: see `Upkeep.lead`. */
   constructor(log: Log, lead: () => MaybePromise<boolean>) {
     this.#log = log;
     this.#lead = lead;

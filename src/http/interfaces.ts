@@ -139,7 +139,7 @@ export interface Store {
   read<T>(steps: Read<T>, payer?: Payer): MaybePromise<T>;
   /** Runs a change, perhaps more than once. Resolves when it is on disk. */
   write<T>(change: () => Change<T>, payer?: Payer): Promise<T>;
-  /** See `Storage.versionOf`. */
+  /** See `ChangesOfStore.versionOf`. */
   versionOf(shop: number): number | undefined;
 }
 

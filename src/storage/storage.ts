@@ -3,7 +3,7 @@ import type { Payer } from "../timing/turns.ts";
 import type { QueryStatement, Row, Values } from "./statement.ts";
 import type { Change, Read } from "./transaction.ts";
 
-/** A store of rows. Every engine passes the suites in `test/conformance/`. */
+/** A store of rows, as domains read and change it. */
 export interface Storage {
   /** True if reads return values, not promises. Two cheap reads can then cost less than one expensive one. */
   readonly readsSynchronously: boolean;
@@ -31,6 +31,10 @@ export interface Storage {
    * come after those of others: see `Turns`.
    */
   write<T>(body: () => Change<T>, payer?: Payer): Promise<T>;
+}
+
+/** What a store knows of changes: its own, and those of other processes. */
+export interface ChangesOfStore {
   /** From now on, shows the listener what other processes have changed, within 1 s. A transaction may be open. */
   follow(followed: Followed): void;
   /** Calls back when a commit of this process is on disk. The listener must not throw. */
@@ -47,6 +51,10 @@ export interface Storage {
    * and when another process has written anything. See `versions.ts` for what can be kept until then. Undefined if the engine does not learn of every write.
    */
   versionOf(shop: number): number | undefined;
+}
+
+/** What keeps a store in order. */
+export interface Upkeep {
   /**
    * True if this process leads for the next seconds: of all processes on the store, it does the work that one process
    * should do. Call it repeatedly. If the leader stops calling it, another process becomes the leader within seconds.
@@ -64,6 +72,9 @@ export interface Storage {
   /** Commits the waiting transactions, then closes the store. */
   close(): Promise<void>;
 }
+
+/** An open store. Every engine passes the suites in `test/conformance/`. */
+export interface OpenStorage extends Storage, ChangesOfStore, Upkeep {}
 
 /** The state of a store that is not opened, as its engine knows it. */
 export interface EngineState {

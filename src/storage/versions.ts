@@ -6,7 +6,7 @@ import { type ChangeStatement, made, type Values } from "./statement.ts";
 // `raisesVersion` statement, which raises the version of the shop when it is committed. `append` does not: what it adds
 // comes after all rows, so it changes no page that `lasting` marks.
 
-/** A change that raises the version of a shop, its first parameter: see `Storage.versionOf`. */
+/** A change that raises the version of a shop, its first parameter: see `ChangesOfStore.versionOf`. */
 export function raisesVersion<P extends [shop: number, ...Values]>(sql: string): ChangeStatement<P> {
   return made({ sql, kind: "change", raisesVersion: true });
 }

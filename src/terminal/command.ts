@@ -1,14 +1,14 @@
 import type { Operation } from "../contract/operation.ts";
 import type { Settings, Values } from "../settings/setting.ts";
-import type { Storage, StorageObserver } from "../storage/storage.ts";
+import type { OpenStorage, Storage, StorageObserver } from "../storage/storage.ts";
 import { plain } from "./output.ts";
 
 /** The store that the settings choose, for a command that works on it alongside the service. */
 export interface StoreAccess {
   /** Opens the store. Rejects with `StorageUnusable`, also if it does not exist or has an older schema. */
-  open(observer?: StorageObserver): Promise<Storage>;
+  open(observer?: StorageObserver): Promise<OpenStorage>;
   /** Opens the store and creates it if it does not exist. Rejects with `StorageUnusable`, also if it has an older schema. */
-  openOrCreate(): Promise<Storage>;
+  openOrCreate(): Promise<OpenStorage>;
   /** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
   folderToCreate(): string | undefined;
   /** Rejects with `StorageUnusable` if the settings contradict the store. Returns whether it belongs to production. */
@@ -119,7 +119,7 @@ export class CommandFailed extends Error {
 export async function withStore<T>(
   { store }: Pick<CommandContext, "store">,
   work: (storage: Storage) => T | Promise<T>,
-  opening: Promise<Storage> = store.open(),
+  opening: Promise<OpenStorage> = store.open(),
 ): Promise<T> {
   const storage = await opening;
   try {

@@ -4,7 +4,7 @@ import { countInCategory } from "../../src/domains/pets/counts/pets-by-category.
 import { petTable } from "../../src/domains/pets/pets.statements.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { type Append, type Appended, change, lockStatement, query, type Row } from "../../src/storage/statement.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import { insertInto } from "../../src/storage/table.ts";
 import { all, append, first } from "../../src/storage/transaction.ts";
 import { failureOf } from "../harness/failure-of.ts";
@@ -69,10 +69,11 @@ const appending = (name: string, { shop = 1, categoryId = 1, status = null, amou
     amounts: [amount],
     countedBy: BigInt(categoryId % 3),
   });
-export const appendTo = (store: Storage, name: string, values?: Values) => store.write(() => appending(name, values));
+export const appendTo = (store: OpenStorage, name: string, values?: Values) =>
+  store.write(() => appending(name, values));
 
 /** Appends one row for each number, concurrently, to one of two connections. */
-const appendNumbered = (numbers: readonly bigint[], stores: readonly [Storage, Storage]) =>
+const appendNumbered = (numbers: readonly bigint[], stores: readonly [OpenStorage, OpenStorage]) =>
   Promise.all(
     numbers.map(async (number) => {
       const index = Number(number);

@@ -3,7 +3,7 @@ import { AccountChanges, noteAccountChange } from "../../src/domains/accounts/ac
 import { andCommit, together, withoutCommit } from "../../src/storage/combined-steps.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { change, query, type Row } from "../../src/storage/statement.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import { afterCommit, all, first, pause, type Query, type Read, waitFor } from "../../src/storage/transaction.ts";
 import { raisesVersion } from "../../src/storage/versions.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
@@ -17,7 +17,7 @@ export interface StorageEngine {
   /** A place where there is no store yet. */
   newLocation(): MaybePromise<string>;
   /** Opens the store at a place, also while it is open already, and brings its schema up to date. */
-  open(location: string): MaybePromise<Storage>;
+  open(location: string): MaybePromise<OpenStorage>;
 }
 
 interface PetRow extends Row {
@@ -56,10 +56,10 @@ const addRex = () => andCommit(first(addPet, ...petRow("Rex", 1, null)));
 const addAll = (rows: readonly ReturnType<typeof petRow>[]) => together(rows.map((row) => all(addPet, ...row)));
 const nonsense = query("SELECT nothing FROM nowhere");
 
-const add = (storage: Storage, name: string) => storage.write(() => first(addPet, ...petRow(name, 1, null)));
-const names = async (storage: Storage) => (await storage.read(all(allPets))).map(({ name }) => name);
+const add = (storage: OpenStorage, name: string) => storage.write(() => first(addPet, ...petRow(name, 1, null)));
+const names = async (storage: OpenStorage) => (await storage.read(all(allPets))).map(({ name }) => name);
 
-const addEach = (storage: Storage, pets: readonly string[]) =>
+const addEach = (storage: OpenStorage, pets: readonly string[]) =>
   storage.write(function* () {
     for (const name of pets) yield* all(addPet, ...petRow(name, 1, null));
     return pets.length;
@@ -86,10 +86,10 @@ function* pauseUntilAdded(pauses: () => void): Read<void> {
 
 /** Declares what every engine must pass. */
 export function storageConformance(engineName: string, engine: StorageEngine): void {
-  describe(`${engineName} keeps the promises of the interface Storage:`, () => {
+  describe(`${engineName} keeps the promises of the interface OpenStorage:`, () => {
     let location: string;
-    let storage: Storage;
-    let opened: Storage[];
+    let storage: OpenStorage;
+    let opened: OpenStorage[];
 
     const open = async () => {
       const store = await engine.open(location);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { change, query, type Row } from "../../src/storage/statement.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import { all, first } from "../../src/storage/transaction.ts";
 import { failureOf } from "../harness/failure-of.ts";
 
 /** The store of the current test, and a way to open it once more. */
 export interface StoreUnderTest {
-  readonly storage: () => Storage;
-  readonly open: () => Promise<Storage>;
+  readonly storage: () => OpenStorage;
+  readonly open: () => Promise<OpenStorage>;
 }
 
 interface PetRow extends Row {
@@ -36,8 +36,8 @@ const nonsense = query("SELECT nothing FROM nowhere");
 const row = (line: number) => [line, `Pet ${line}`, line, line % 2 === 0 ? "sold" : null] as const;
 const rows = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => row(from + index));
 
-const petsIn = async (store: Storage) => (await store.read(first(countPets)))?.figure;
-const addPets = (store: Storage, from: number, to: number) =>
+const petsIn = async (store: OpenStorage) => (await store.read(first(countPets)))?.figure;
+const addPets = (store: OpenStorage, from: number, to: number) =>
   store.write(function* () {
     for (const [, ...values] of rows(from, to)) yield* all(addPet, ++lastId, ...values);
   });

@@ -21,7 +21,7 @@ import { defineOperation } from "${root}/src/contract/operation.ts";
 import { Int64 } from "${root}/src/contract/schemas.ts";
 import { together } from "${root}/src/storage/combined-steps.ts";
 import { change, query } from "${root}/src/storage/statement.ts";
-import type { Storage } from "${root}/src/storage/storage.ts";
+import type { OpenStorage } from "${root}/src/storage/storage.ts";
 import { afterCommit, all, append, waitFor } from "${root}/src/storage/transaction.ts";
 export const toyNotFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this id." });
 export const toyBroken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });
@@ -41,7 +41,7 @@ const common = {
 export const reads = [defineOperation(common)] as const;
 export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST" })] as const;
 export { afterCommit, append, together, waitFor };
-export declare const storage: Storage;
+export declare const storage: OpenStorage;
 export const count = () => all(query("SELECT count(*) FROM toys"));
 export const mend = () => all(change<[name: string]>("UPDATE toys SET name = $1"), "whole");
 export const say = () => failure(toyNotFound, "There is none.");

@@ -12,7 +12,7 @@ import type { Config } from "../../src/config.ts";
 import type { ServedDomain } from "../../src/domains/callers.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { SqliteStorage } from "../../src/storage/sqlite/sqlite-storage.ts";
-import type { Storage, StorageObserver } from "../../src/storage/storage.ts";
+import type { OpenStorage, StorageObserver } from "../../src/storage/storage.ts";
 import { everyOperation } from "../conformance/every-operation.ts";
 import { contextOf } from "../harness/commands.ts";
 import { untilMetric } from "../harness/metrics.ts";
@@ -24,7 +24,7 @@ const served: readonly ServedDomain[] = [...domains, toys];
 /** The migration. */
 const steps = [...migrations, toyTable];
 
-async function openStore(config: Config, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage> {
+async function openStore(config: Config, observer?: StorageObserver, stop?: AbortSignal): Promise<OpenStorage> {
   const { database, dataDir } = config;
   if (database) return openPostgres(database, { observer, stop, migrations: steps });
   return new SqliteStorage(join(dataDir, "petstore.db"), steps, observer);

@@ -1,13 +1,13 @@
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import type { QueryStatement, Row, Values } from "../../src/storage/statement.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import type { Change, Read } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { readStepwise } from "./stepwise-read.ts";
 
 /** A store that answers reads later, like one across a network, and that can fail. */
-export class DistantStorage implements Storage {
-  readonly #storage: Storage;
+export class DistantStorage implements OpenStorage {
+  readonly #storage: OpenStorage;
   readonly readsSynchronously = false;
   readsFail = false;
   /** Reads wait until it resolves. */
@@ -16,7 +16,7 @@ export class DistantStorage implements Storage {
   writesLeft = Number.POSITIVE_INFINITY;
   reads = 0;
 
-  constructor(storage: Storage) {
+  constructor(storage: OpenStorage) {
     this.#storage = storage;
   }
 

@@ -14,7 +14,7 @@ import { Connection } from "../../src/storage/postgres/connection.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { isShared, listsOf, readTogether } from "../../src/storage/postgres/shared-reads.ts";
 import type { QueryStatement } from "../../src/storage/statement.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import type { StatementStep } from "../../src/storage/transaction.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { Metrics } from "../../src/telemetry/metrics.ts";
@@ -80,12 +80,12 @@ interface Readers {
 
 /** Records the reads of a store. */
 export class Recorder {
-  readonly storage: Storage;
+  readonly storage: OpenStorage;
   /** The reads since the last call of `take`. */
   #reads: StatementStep[] = [];
 
-  constructor(storage: Storage) {
-    const recording: Partial<Storage> = {
+  constructor(storage: OpenStorage) {
+    const recording: Partial<OpenStorage> = {
       follow: () => {},
       onCommit: () => {},
       read: (transaction) =>
@@ -95,7 +95,7 @@ export class Recorder {
           (call) => void this.#reads.push(call),
         ),
     };
-    this.storage = recording as Storage;
+    this.storage = recording as OpenStorage;
   }
 
   take(): StatementStep[] {
@@ -111,7 +111,7 @@ function twice({ statement, parameters }: StatementStep): StatementStep {
 
 /** A store in PostgreSQL with large tables that measures the cost of reads. */
 export class PageCosts {
-  readonly storage: Storage;
+  readonly storage: OpenStorage;
   /** The SQL of all reads so far. */
   readonly made = new Set<string>();
   /** The costs of all reads so far, by mode, SQL and values. */
@@ -136,7 +136,7 @@ export class PageCosts {
     return new PageCosts(server, storage, limiter, readers);
   }
 
-  private constructor(server: PostgresServer, storage: Storage, limiter: Limiter, readers: Readers) {
+  private constructor(server: PostgresServer, storage: OpenStorage, limiter: Limiter, readers: Readers) {
     [this.#server, this.storage, this.#limiter, this.#readers] = [server, storage, limiter, readers];
   }
 
@@ -203,7 +203,7 @@ export class PageCosts {
 }
 
 /** The operations of domains, on a store, without their background tasks. */
-function bindAll(storage: Storage, limiter: Limiter, domains: readonly ServedDomain[]): BoundOperation[] {
+function bindAll(storage: OpenStorage, limiter: Limiter, domains: readonly ServedDomain[]): BoundOperation[] {
   const log = new Log("error", async () => {});
   const host = {
     storage,

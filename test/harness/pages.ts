@@ -2,7 +2,7 @@ import type { Caller } from "../../src/contract/caller.ts";
 import type { BoundRead, Input, Paged } from "../../src/contract/handler.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { isInt64 } from "../../src/contract/schemas.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import { rounds } from "./test-length.ts";
 
 /** A page of a list, by the operation, its path and query, and where it starts. */
@@ -87,7 +87,7 @@ function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageR
  * Calls `page` after each page. Returns the number of items on them.
  */
 export async function walkPages(
-  storage: Storage,
+  storage: OpenStorage,
   { operation, read }: BoundRead,
   caller: Caller,
   samples: Samples,

@@ -7,7 +7,7 @@ import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { shopFigures } from "../../src/domains/shop.domain.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import { eventually } from "./program.ts";
 import { SharedPostgres } from "./shared-postgres.ts";
 
@@ -22,7 +22,7 @@ export interface TestStore {
   /** Runs one statement alongside the running service and returns its rows. */
   rows(sql: string): Promise<unknown[]>;
   /** Opens it alongside the running service. */
-  open(): Promise<Storage>;
+  open(): Promise<OpenStorage>;
   /** Deletes all animals, orders, categories and events alongside the running service, and resets their ids and times. */
   empty(): Promise<void>;
   /** Begins a transaction with SQL. The returned function ends it, by default with a rollback. */

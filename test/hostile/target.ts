@@ -7,7 +7,7 @@ import type { Operation } from "../../src/contract/operation.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
 import { development } from "../harness/key-environments.ts";
 import { newKeyIn } from "../harness/keys.ts";
@@ -54,7 +54,7 @@ export class Target {
   /** Requests so far. */
   cases = 0;
   #anonymousClients = 0;
-  readonly #storage: Storage;
+  readonly #storage: OpenStorage;
   readonly #freshKeys: string[] = [];
   #refilling: Promise<void> | undefined;
 
@@ -79,7 +79,7 @@ export class Target {
     return target;
   }
 
-  private constructor(program: Program, key: string, document: unknown, storage: Storage) {
+  private constructor(program: Program, key: string, document: unknown, storage: OpenStorage) {
     this.#storage = storage;
     const { port, pathname } = new URL(program.base);
     this.program = program;

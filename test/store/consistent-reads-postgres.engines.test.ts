@@ -7,7 +7,7 @@ import { readConfig } from "../../src/config.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { lockShop } from "../../src/domains/shops/shops.store.ts";
 import { UsageStore } from "../../src/domains/usage/usage.store.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import { systemClock } from "../../src/timing/clock.ts";
 import { DatabaseProxy } from "../harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
@@ -31,7 +31,7 @@ async function manyOf(make: () => Promise<string>): Promise<string[]> {
 describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () => {
   let server: PostgresServer;
   let proxy: DatabaseProxy;
-  let storage: Storage;
+  let storage: OpenStorage;
   let pets: PetStore;
   let usage: UsageStore;
   beforeAll(async () => {

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openStorage } from "../../src/app/store/engines.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import { nextOf } from "../harness/next-page.ts";
 import { Random } from "../harness/random.ts";
 import { TestService } from "../harness/service.ts";
@@ -67,7 +67,7 @@ class Run {
   /** Descriptions of reads that were too old. */
   readonly stale: string[] = [];
 
-  static async of(seed: number, changeStorage: (storage: Storage) => void): Promise<string[]> {
+  static async of(seed: number, changeStorage: (storage: OpenStorage) => void): Promise<string[]> {
     const service = await TestService.start({
       openStore: async (...options) => {
         const storage = await openStorage(...options);

@@ -6,7 +6,7 @@ import type { Operation } from "../../src/contract/operation.ts";
 import { UsageStore } from "../../src/domains/usage/usage.store.ts";
 import { UsageCounter } from "../../src/domains/usage/usage-counter.ts";
 import { CommitUnknown } from "../../src/storage/errors.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import { systemClock } from "../../src/timing/clock.ts";
 import { callerOf } from "../conformance/limiter-model.ts";
 import { DatabaseProxy } from "../harness/database-proxy.ts";
@@ -20,7 +20,7 @@ const caller = callerOf("acc_1", "key_1", quota);
 describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
   let server: PostgresServer;
   let proxy: DatabaseProxy;
-  let storage: Storage;
+  let storage: OpenStorage;
   beforeAll(async () => {
     server = await PostgresServer.start();
     proxy = await DatabaseProxy.start(server.port);

@@ -34,7 +34,7 @@ import { belongsToProduction } from "../../src/storage/environment.ts";
 import { pageOf } from "../../src/storage/pages.ts";
 import { newDatabase } from "../../src/storage/sqlite/database.ts";
 import { query as newQuery, type Row } from "../../src/storage/statement.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../../src/storage/storage.ts";
 import { all, first, type Read } from "../../src/storage/transaction.ts";
 import { allStatements, oneLine } from "../harness/all-statements.ts";
 import { development } from "../harness/key-environments.ts";
@@ -123,7 +123,7 @@ const listToys = defineOperation({
 const sandbox = { shop: 1, accountId: "account 500", mode: "test" } as const;
 
 /** Reads besides the pages of lists, which follow from the contract. */
-const work: Record<string, (storage: Storage) => Read<unknown> | Promise<unknown>> = {
+const work: Record<string, (storage: OpenStorage) => Read<unknown> | Promise<unknown>> = {
   "animals by name, deep among equal names": () => petsByName(1, `rex ${half}`, 20, { sort: "name" }),
   "animals by name backwards, deep among equal names": () => petsByName(1, `rex ${half}`, 20, { sort: "-name" }),
   "an exact hit, and animals by name": () => petsByName(1, undefined, 20, { search: "7" }),

@@ -14,7 +14,7 @@ import { type Restored, restoreSqlite } from "../../storage/sqlite/restore.ts";
 import { ServingLock, type ServingProcess, servedBy } from "../../storage/sqlite/serving-lock.ts";
 import { realStoreFile } from "../../storage/sqlite/store-files.ts";
 import type { Contents } from "../../storage/sqlite/verify.ts";
-import type { Storage, StorageObserver } from "../../storage/storage.ts";
+import type { OpenStorage, StorageObserver } from "../../storage/storage.ts";
 import { migrations } from "../schema.ts";
 import { backupsIn } from "./backup-folder.ts";
 import { readState, type StoreState } from "./store-state.ts";
@@ -40,7 +40,7 @@ export interface Engine {
   /** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
   folderToCreate(): string | undefined;
   /** Opens the store. Rejects with `StorageUnusable`. */
-  open(options: OpeningOptions): Promise<Storage>;
+  open(options: OpeningOptions): Promise<OpenStorage>;
   /** Locks a store that only one process may serve; absent if several may. Throws `StoreServed` if another has the lock. */
   lock?(): ServingLock;
   /** The process that serves the store alone, or was the last one to do so; undefined if it is unknown. */
@@ -157,7 +157,7 @@ export function openStorage(
   observer?: StorageObserver,
   stop?: AbortSignal,
   create = true,
-): Promise<Storage> {
+): Promise<OpenStorage> {
   return engineOf(config).open({ create, mayMigrate: true, observer, stop });
 }
 

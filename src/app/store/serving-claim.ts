@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import { StorageUnusable } from "../../storage/errors.ts";
 import { StoreServed } from "../../storage/sqlite/serving-lock.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { OpenStorage } from "../../storage/storage.ts";
 import { type Engine, engineOf } from "./engines.ts";
 
 /** A process's claim to serve the store. */
@@ -46,7 +46,7 @@ export function requireLocked({ failure }: ServingClaim, { place }: Engine): voi
  * Opens the store that the settings choose, which no other process may have open, and migrates an older schema. Until
  * `release`, no service can start on an embedded store. Rejects with `StorageUnusable`, also if there is none.
  */
-export async function openUnused(config: Config): Promise<{ storage: Storage; release: () => void }> {
+export async function openUnused(config: Config): Promise<{ storage: OpenStorage; release: () => void }> {
   const engine = engineOf(config);
   await engine.requireNotInUse();
   const claim = claimStore(config);

@@ -1,6 +1,6 @@
 import { firstFault } from "../../contract/input-faults.ts";
 import { Text, timestampOf } from "../../contract/schemas.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { OpenStorage } from "../../storage/storage.ts";
 import {
   type Command,
   type CommandContext,
@@ -18,7 +18,7 @@ import { type Account, type Agreement, type Plan, planNames, plans } from "./acc
 function withAccounts<T>(
   context: CommandContext,
   work: (accounts: AccountStore) => T | Promise<T>,
-  opening?: Promise<Storage>,
+  opening?: Promise<OpenStorage>,
 ): Promise<T> {
   return withStore(context, (storage) => work(new AccountStore(storage)), opening);
 }

@@ -4,7 +4,7 @@ import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { readStepwise } from "../../../test/harness/stepwise-read.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { OpenStorage } from "../../storage/storage.ts";
 import { MINUTE_MS } from "../../timing/clock.ts";
 import { DeletedShops } from "../shops/deleted-shops.store.ts";
 import { deletedAccounts } from "./accounts.statements.ts";
@@ -12,7 +12,7 @@ import { AccountStore } from "./accounts.store.ts";
 import { DeletedAccounts } from "./deleted-accounts.store.ts";
 
 let store: TestStore;
-let storage: Storage;
+let storage: OpenStorage;
 let clock: ManualClock;
 beforeEach(async () => {
   store = await newTestStore();

@@ -1,4 +1,4 @@
-import type { Storage } from "../../storage/storage.ts";
+import type { Storage, Upkeep } from "../../storage/storage.ts";
 import { DELETE_BATCH_SIZE, type OwnedRows } from "../../storage/table.ts";
 import { all } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -13,7 +13,7 @@ const STILL_COUNTED_FOR = 2_000;
 
 /** What the deletion of accounts uses. */
 export interface DeletionParts {
-  readonly storage: Storage;
+  readonly storage: Storage & Pick<Upkeep, "scrub">;
   readonly clock: Clock;
   readonly shops: DeletedShops;
   /** All tables whose rows belong to accounts. */

@@ -1,7 +1,7 @@
 // How often the store is read for the followers of events.
 import { expect, spyOn, test } from "bun:test";
 import type { StreamSink, StreamSource } from "../../contract/stream.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { OpenStorage } from "../../storage/storage.ts";
 import { EventWatch } from "./event-watch.ts";
 import type { Event } from "./events.schemas.ts";
 import { type Expired, eventLog } from "./events.store.ts";
@@ -31,7 +31,7 @@ test("a commit during a slow read of the store leads to one more read, after it"
       reads.push(read);
       return read.promise;
     },
-  } as unknown as Storage;
+  } as unknown as OpenStorage;
   using _ = spyOn(eventLog, "storedRange").mockImplementation(function* () {
     return { first: 1n, last: 0n };
   });

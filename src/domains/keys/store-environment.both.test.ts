@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { development, production } from "../../../test/harness/key-environments.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
 import { belongsToProduction, recordEnvironment } from "../../storage/environment.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { OpenStorage } from "../../storage/storage.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
 import { KeyStore } from "./keys.store.ts";
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
   stores.push(store);
 });
 
-async function withStorage<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
+async function withStorage<T>(work: (storage: OpenStorage) => Promise<T>): Promise<T> {
   const storage = await store.open();
   try {
     return await work(storage);
@@ -23,7 +23,7 @@ async function withStorage<T>(work: (storage: Storage) => Promise<T>): Promise<T
   }
 }
 
-const newAccount = async (storage: Storage) =>
+const newAccount = async (storage: OpenStorage) =>
   (await new AccountStore(storage).createAccount("Corner shop", "free", undefined, 0)).id;
 
 test("a new store belongs to no environment until it is assigned to one", () =>

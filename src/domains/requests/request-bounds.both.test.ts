@@ -7,7 +7,7 @@ import { newTestStore, type TestStore } from "../../../test/harness/test-store.t
 import type { Caller } from "../../contract/caller.ts";
 import { failure } from "../../contract/errors.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { OpenStorage } from "../../storage/storage.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 import { petNotFound } from "../pets/pets.operations.ts";
 import { RequestRecorder } from "./request-recorder.ts";
@@ -16,7 +16,7 @@ import { RequestStore } from "./requests.store.ts";
 import { NO_SHOP, type StoredRequest, toStoredRequest } from "./stored-request.ts";
 
 let testStore: TestStore;
-let storage: Storage;
+let storage: OpenStorage;
 let store: RequestStore;
 let clock: ManualClock;
 let count = 0;

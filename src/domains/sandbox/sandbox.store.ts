@@ -2,7 +2,7 @@ import type { Caller, ShopName } from "../../contract/caller.ts";
 import { type DueTimes, waitingKinds } from "../../contract/due-times.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { query, type Row } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { ChangesOfStore, Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Read } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { Author } from "../events/publish.ts";
@@ -30,7 +30,7 @@ const contents = query<[shop: number], ContentsRow>(`
 
 /** The parts of the service that sandboxes use. */
 export interface SandboxParts {
-  readonly storage: Storage;
+  readonly storage: Storage & ChangesOfStore;
   readonly clock: Clock;
   readonly dueTimes: readonly DueTimes[];
   /** Part of a transaction that gives an account a new shop. */

@@ -10,7 +10,7 @@ import { onPostgres } from "../../../test/harness/test-store.ts";
 import { modes, type ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { query } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { OpenStorage } from "../../storage/storage.ts";
 import { all, first } from "../../storage/transaction.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/clock.ts";
 import { UsageStore } from "./usage.store.ts";
@@ -143,7 +143,7 @@ describe("usage", () => {
   const accountsIn = query<[], { account_id: string }>(
     "SELECT DISTINCT account_id FROM usage_counts ORDER BY account_id",
   );
-  let storage: Storage;
+  let storage: OpenStorage;
   let store: UsageStore;
   let clock: ManualClock;
   beforeEach(async () => {

@@ -32,7 +32,7 @@ export class Lease {
     this.#run = run;
   }
 
-  /** See `Storage.lead`. */
+  /** See `Upkeep.lead`. */
   async lead(): Promise<boolean> {
     const now = performance.now();
     if (now - this.#checkedAt < PERIOD) return this.#leads;

@@ -1,7 +1,7 @@
 import { type Payer, turns } from "../../timing/turns.ts";
 import { StorageUnavailable } from "../errors.ts";
 import type { Command, QueryStatement, Row, Values } from "../statement.ts";
-import type { Followed, Storage, StorageObserver } from "../storage.ts";
+import type { Followed, OpenStorage, StorageObserver } from "../storage.ts";
 import {
   type Change,
   type KnownStep,
@@ -49,7 +49,7 @@ const CHANGES_PROPAGATED = 1_000;
  * share another connection, on which each shop has one step at a time. A transaction has a connection while it runs; those
  * that append to one shop share it, and their commit.
  */
-export class PostgresStorage implements Storage {
+export class PostgresStorage implements OpenStorage {
   readonly readsSynchronously = false;
   readonly #address: PostgresAddress;
   readonly #observer: StorageObserver;

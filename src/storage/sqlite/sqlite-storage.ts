@@ -3,7 +3,7 @@ import { type Payer, turns } from "../../timing/turns.ts";
 import { type Migration, newerSchema } from "../applied-migrations.ts";
 import { StorageUnavailable } from "../errors.ts";
 import type { ChangeStatement, Command, QueryStatement, Row, Values } from "../statement.ts";
-import { type Followed, type Storage, type StorageObserver, silentObserver } from "../storage.ts";
+import { type Followed, type OpenStorage, type StorageObserver, silentObserver } from "../storage.ts";
 import { all, type Change, type KnownSteps, type Read, type StoreStep } from "../transaction.ts";
 import { beginImmediate, Connection, TurnRead } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, openWithoutMigrating, sqliteCode } from "./database.ts";
@@ -33,7 +33,7 @@ const BATCH = 500;
 /**
  * The embedded engine. It has one connection. Reads run immediately on the calling thread; writes share group commits.
  */
-export class SqliteStorage implements Storage {
+export class SqliteStorage implements OpenStorage {
   readonly readsSynchronously = true;
   readonly #file: string;
   readonly #knownSchema: number;

@@ -4,7 +4,7 @@ import { Connection } from "../../../src/storage/sqlite/connection.ts";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
 import { appendTogether } from "../../../src/storage/sqlite/run-group.ts";
 import type { Row, Statement, Values } from "../../../src/storage/statement.ts";
-import type { Storage } from "../../../src/storage/storage.ts";
+import type { OpenStorage } from "../../../src/storage/storage.ts";
 import {
   type Change,
   type KnownSteps,
@@ -18,7 +18,7 @@ import {
 const DELAY = 50;
 
 /** A store that breaks its word: it acknowledges a write that has run, and commits later. */
-export class EarlyStorage implements Storage {
+export class EarlyStorage implements OpenStorage {
   readonly readsSynchronously = true;
   readonly #database: Database;
   readonly #connection: Connection;

@@ -7,13 +7,13 @@ import { openStorage } from "../../../src/app/store/engines.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
 import { settingsOf } from "../../../src/domains/domain.ts";
 import { WalFile } from "../../../src/storage/sqlite/store-files.ts";
-import type { Storage } from "../../../src/storage/storage.ts";
+import type { OpenStorage } from "../../../src/storage/storage.ts";
 import { EarlyStorage } from "./early-storage.ts";
 import { PiecemealStorage } from "./piecemeal-storage.ts";
 
 /** The real store whose log nobody syncs; `mode` is what SQLite itself is told instead of NORMAL. */
 function unsynced(mode: "NORMAL" | "OFF") {
-  return (config: Config): Promise<Storage> => {
+  return (config: Config): Promise<OpenStorage> => {
     WalFile.prototype.sync = (done) => void setImmediate(done, null);
     WalFile.prototype.syncHere = () => {};
     // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
@@ -25,7 +25,7 @@ function unsynced(mode: "NORMAL" | "OFF") {
   };
 }
 
-const stores: Readonly<Record<string, (config: Config) => Promise<Storage>>> = {
+const stores: Readonly<Record<string, (config: Config) => Promise<OpenStorage>>> = {
   early: async ({ dataDir }) => new EarlyStorage(join(dataDir, "petstore.db")),
   piecemeal: async ({ dataDir }) => new PiecemealStorage(join(dataDir, "petstore.db")),
   off: unsynced("OFF"),

@@ -12,7 +12,7 @@ import { newTestStore, type TestStore } from "../../../../test/harness/test-stor
 import { storeAccess } from "../../../app/store/store-access.ts";
 import { run } from "../../../cli/run.ts";
 import { CommitUnknown, StorageUnavailable } from "../../../storage/errors.ts";
-import type { Storage } from "../../../storage/storage.ts";
+import type { OpenStorage } from "../../../storage/storage.ts";
 import { categoryExists } from "../../categories/categories.store.ts";
 import { operator } from "../../events/publish.ts";
 import { PetStore } from "../pets.store.ts";
@@ -79,7 +79,7 @@ const wrongCounts = () =>
   );
 
 /** Works on the store as it is opened by a command in this process. */
-async function withStorage<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
+async function withStorage<T>(work: (storage: OpenStorage) => Promise<T>): Promise<T> {
   const storage = await place.open();
   try {
     return await work(storage);
@@ -312,7 +312,7 @@ describe("an import with strict categories", () => {
 
   test("looks for all categories of a part in one step", async () => {
     const few = Array.from({ length: 30 }, (_, index): ImportedPet => ({ name: "Rex", categoryId: BigInt(index) }));
-    const stepsOf = (pets: PetStore, storage: Storage) =>
+    const stepsOf = (pets: PetStore, storage: OpenStorage) =>
       storage.write(function* () {
         let steps = 0;
         const running = addPets(pets.checks, operator(shop), few);

@@ -5,7 +5,7 @@ import { firstStatementOf } from "../../../../test/harness/stepwise-read.ts";
 import { newTestStore, type TestStore } from "../../../../test/harness/test-store.ts";
 import type { Paged } from "../../../contract/handler.ts";
 import { INT64_MAX, INT64_MIN } from "../../../contract/schemas.ts";
-import type { Storage } from "../../../storage/storage.ts";
+import type { OpenStorage } from "../../../storage/storage.ts";
 import type { Query } from "../../../storage/transaction.ts";
 import { createShops, shopOf } from "../../shops/shops.store.ts";
 import { petHandlers } from "../pets.handlers.ts";
@@ -20,7 +20,7 @@ interface Animal {
 }
 
 let store: TestStore;
-let storage: Storage;
+let storage: OpenStorage;
 let shop: number;
 
 /** Statuses close together, far apart and alternating; gaps between ids; metadata; the lowest and the highest ids. */

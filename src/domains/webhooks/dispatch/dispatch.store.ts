@@ -1,6 +1,6 @@
 import type { Mode } from "../../../contract/caller.ts";
 import { together } from "../../../storage/combined-steps.ts";
-import type { Storage } from "../../../storage/storage.ts";
+import type { ChangesOfStore, Storage } from "../../../storage/storage.ts";
 import { all, type Change, first } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 import { lockShopOf } from "../../shops/shops.store.ts";
@@ -34,11 +34,11 @@ export interface Saved extends Pick<CourierEndpoint, "position" | "version" | "h
 
 /** Reads and writes for the process that delivers. All methods reject with `StorageUnavailable`. */
 export class DispatchStore {
-  readonly #storage: Storage;
+  readonly #storage: Storage & ChangesOfStore;
   readonly #endpoints: EndpointStore;
   readonly #clock: Clock;
 
-  constructor(storage: Storage, endpoints: EndpointStore, clock: Clock) {
+  constructor(storage: Storage & ChangesOfStore, endpoints: EndpointStore, clock: Clock) {
     this.#storage = storage;
     this.#endpoints = endpoints;
     this.#clock = clock;
