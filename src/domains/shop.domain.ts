@@ -21,8 +21,8 @@ import { orderEventTypes, orderOperations } from "./orders/orders.operations.ts"
 import { orderTable } from "./orders/orders.statements.ts";
 import { decidingOrder, OrderStore } from "./orders/orders.store.ts";
 import { salesOperations } from "./orders/sales.operations.ts";
+import { categoryAnimalTable } from "./pets/counts/category-animals.store.ts";
 import { petFigures } from "./pets/counts/pet-figures.ts";
-import { categoryAnimalTable } from "./pets/counts/pets-by-category.store.ts";
 import { exportCommand } from "./pets/files/export.command.ts";
 import { importCommand } from "./pets/files/import.command.ts";
 import { petEventFilter } from "./pets/pet-change.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { eventTable } from "../../src/domains/events/events.table.ts";
-import { countInCategory } from "../../src/domains/pets/counts/pets-by-category.store.ts";
+import { countInCategory } from "../../src/domains/pets/counts/category-animals.store.ts";
 import { petTable } from "../../src/domains/pets/pets.statements.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { type Append, type Appended, change, lockStatement, query, type Row } from "../../src/storage/statement.ts";

@@ -19,7 +19,7 @@ import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import { lastByPet } from "../../src/domains/orders/orders.statements.ts";
 import { OrderStore } from "../../src/domains/orders/orders.store.ts";
 import { Reservations } from "../../src/domains/orders/reservations.store.ts";
-import { firstUnreferenced } from "../../src/domains/pets/counts/pets-by-category.store.ts";
+import { firstUnreferenced } from "../../src/domains/pets/counts/category-animals.store.ts";
 import { PetPages } from "../../src/domains/pets/lists/pets-by-id.store.ts";
 import { petsByName } from "../../src/domains/pets/lists/pets-by-name.store.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";

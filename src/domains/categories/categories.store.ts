@@ -15,7 +15,7 @@ import { type Author, publishLast } from "../events/publish.ts";
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataColumn, metadataField, replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched } from "../metadata/patched.ts";
-import { animalsIn, firstUnreferenced, reassign } from "../pets/counts/pets-by-category.store.ts";
+import { animalsIn, firstUnreferenced, reassign } from "../pets/counts/category-animals.store.ts";
 import type { ShopFigures } from "../shops/figures.ts";
 import type { LockedShop } from "../shops/locked-shop.ts";
 import { lockShop } from "../shops/shops.store.ts";

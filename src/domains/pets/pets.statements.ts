@@ -5,7 +5,7 @@ import { derived, insertInto, integer, oneOf, optional, type RowOf, table, text 
 import { eventTable } from "../events/events.table.ts";
 import { metadataColumn, metadataField } from "../metadata/metadata.store.ts";
 import { priceField } from "../shops/prices.ts";
-import { countInCategory } from "./counts/pets-by-category.store.ts";
+import { countInCategory } from "./counts/category-animals.store.ts";
 import { countAnimals } from "./counts/pets-in-shop.store.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
 
