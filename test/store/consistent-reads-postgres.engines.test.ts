@@ -46,7 +46,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
       SELECT ${shop}, n, 'Rex', n % 2, 'available', 1 FROM generate_series(1, 25000) AS n
     `);
     await storage.write(function* () {
-      yield* pets.changeStatus(yield* lockShop(shop, 1), 1n, "pending", "updated");
+      yield* pets.changeStatus(yield* lockShop(shop, 1), 1n, "pending", "order_placed");
     });
   });
   afterAll(async () => {

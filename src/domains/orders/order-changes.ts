@@ -20,7 +20,7 @@ import {
 import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 
 /** The new status of an animal, and why it gets it. */
-export type PetChange = [to: PetStatus, cause: Exclude<StatusCause, "updated">];
+export type PetChange = [to: PetStatus, cause: StatusCause];
 
 /** A change of an order by a client: the required status, the new one, its event, and the new status of the animal. */
 export interface OrderChange<F extends Failure = Failure> {

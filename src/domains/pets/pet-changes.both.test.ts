@@ -6,7 +6,6 @@ import type { Query } from "../../storage/transaction.ts";
 import type { LockedShop } from "../shops/locked-shop.ts";
 import type { DecidingOrder } from "./pet-change.ts";
 import { NewPet, type PetStatus } from "./pets.schemas.ts";
-import { transitions } from "./transitions.ts";
 
 /** The fields of an animal, as messages list them. */
 const fieldNames = Object.keys(NewPet.properties).join(", ");
@@ -129,13 +128,11 @@ describe("updatePet", () => {
 
 describe("transitions", () => {
   test.each([undefined, ...statuses].flatMap((from) => statuses.map((to) => [from, to] as const)))(
-    "a client changes %s to %s manually, as the table says",
+    "a client changes %s to %s manually",
     async (from, to) => {
       const { json: pet } = await create({ name: "Rex", categoryId: 1, ...(from && { status: from }) });
       const { status, json } = await patch(pet.id, { status: to, name: "Max" });
       expect([status, json.status, json.name]).toEqual([200, to, "Max"]);
-      const isListed = transitions.some((one) => one.from === from && one.to === to && one.causes.includes("updated"));
-      expect(isListed).toBe(from !== to);
     },
   );
 

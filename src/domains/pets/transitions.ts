@@ -1,11 +1,7 @@
 import type { PetStatus } from "./pets.schemas.ts";
 
-/**
- * The cause of a change of an animal's status: a client (`updated`) or an order. `order_sold` is one that was placed and
- * confirmed at once.
- */
+/** How an order changes an animal's status. `order_sold` is one that was placed and confirmed at once. */
 export type StatusCause =
-  | "updated"
   | "order_placed"
   | "order_sold"
   | "order_confirmed"
@@ -13,27 +9,20 @@ export type StatusCause =
   | "order_expired"
   | "order_returned";
 
-/** An allowed change of status and its causes. `from` is undefined if there is no status yet. */
+/** A change of status by orders, and its causes. */
 interface Transition {
-  readonly from: PetStatus | undefined;
+  readonly from: PetStatus;
   readonly to: PetStatus;
   readonly causes: readonly StatusCause[];
 }
 
-/**
- * The allowed changes of status. Only those by orders are looked up here (`isAllowed`). A client may
- * make every change (`updated`), unless an order decides the status (`PetChecks`). A status is never removed.
- */
+/** All changes of status by orders. A client may make any change, unless an order decides the status (`PetChecks`). */
 export const transitions: readonly Transition[] = [
-  { from: undefined, to: "available", causes: ["updated"] },
-  { from: undefined, to: "pending", causes: ["updated"] },
-  { from: undefined, to: "sold", causes: ["updated"] },
-  { from: "available", to: "pending", causes: ["updated", "order_placed"] },
-  { from: "available", to: "sold", causes: ["updated", "order_sold"] },
-  { from: "pending", to: "available", causes: ["updated", "order_cancelled", "order_expired"] },
-  { from: "pending", to: "sold", causes: ["updated", "order_confirmed"] },
-  { from: "sold", to: "available", causes: ["updated", "order_returned"] },
-  { from: "sold", to: "pending", causes: ["updated"] },
+  { from: "available", to: "pending", causes: ["order_placed"] },
+  { from: "available", to: "sold", causes: ["order_sold"] },
+  { from: "pending", to: "available", causes: ["order_cancelled", "order_expired"] },
+  { from: "pending", to: "sold", causes: ["order_confirmed"] },
+  { from: "sold", to: "available", causes: ["order_returned"] },
 ];
 
 /** True if a change by an order is allowed. */
