@@ -98,9 +98,9 @@ export function prepared<O extends Operation, P>(
   return { prepare, change: (input, preparation) => change(input, preparation as P) };
 }
 
-/** A change, and the work that must be done before the response but fits in no transaction. */
+/** A change, and what can make its response only after the commit, such as work that fits in no transaction. */
 export interface ConcludedChange<O extends Operation = Operation> {
-  /** If it returns the response, no work is left. */
+  /** If it returns the response, `conclude` is not called. */
   readonly change: (input: Input<O>, preparation: unknown) => Change<Committed | Outcome<O>>;
   /**
    * Called after the commit, and again when the request is repeated with its idempotency key, until it succeeds. Its
@@ -110,11 +110,17 @@ export interface ConcludedChange<O extends Operation = Operation> {
 }
 
 /** The success of a change whose response is still to come. */
-type Committed = Pick<Resource, "shop"> & { readonly body?: never };
+export type Committed = Pick<Resource, "shop"> & { readonly body?: never };
 
-/** True if the outcome of a change is the response. */
-export function isResponse(outcome: Success | Failure | Committed): boolean {
-  return "error" in outcome || "body" in outcome;
+/** True if the outcome of a change is the response, so that nothing must be concluded. */
+export function isResponse(outcome: Success | Failure | Committed): outcome is Success | Failure {
+  return ["error", "body", "items", "stream"].some((field) => field in outcome);
+}
+
+/** Makes the response of a change that was committed without one. */
+export function concludeChange({ operation, conclude }: BoundChange, input: Input): Promise<Success | Failure> {
+  if (!conclude) throw new TypeError(`${operation.name} gave no response, and has nothing that makes it.`);
+  return conclude(input);
 }
 
 /** One handler for each operation of the list; a missing one does not compile. */
@@ -134,7 +140,7 @@ export interface BoundChange {
   readonly operation: Operation;
   readonly read?: never;
   readonly prepare?: (input: Input) => Read<unknown>;
-  readonly change: (input: Input, preparation?: unknown) => Change<Success | Failure>;
+  readonly change: (input: Input, preparation?: unknown) => Change<Success | Failure | Committed>;
   readonly conclude?: ((input: Input) => Promise<Success | Failure>) | undefined;
 }
 

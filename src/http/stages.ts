@@ -2,7 +2,7 @@ import { banEnd, strikesForBan } from "../contract/bans.ts";
 import type { Caller, Mode } from "../contract/caller.ts";
 import * as errors from "../contract/errors.ts";
 import { type Failure, failure, lacksScope } from "../contract/errors.ts";
-import { type Input, isResponse } from "../contract/handler.ts";
+import { concludeChange, type Input, isResponse } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { SIMULATE } from "../contract/requests.ts";
@@ -285,8 +285,8 @@ async function change(compiled: CompiledChange, input: Input, store: Store) {
   const { shop } = input.caller;
   const preparation = compiled.prepare && (await store.read(compiled.prepare(input), shop));
   const outcome = await store.write(() => compiled.change(input, preparation), shop);
-  const concluded = compiled.conclude && !isResponse(outcome) ? await compiled.conclude(input) : outcome;
-  return turns.run(shop, () => compiled.render(concluded, input));
+  const response = isResponse(outcome) ? outcome : await concludeChange(compiled, input);
+  return turns.run(shop, () => compiled.render(response, input));
 }
 
 /** Part of a stage: waits for a body, and parses it when it is its shop's turn. Many large ones may arrive together. */

@@ -6,7 +6,7 @@ import {
   idempotencyKeyInUse,
   idempotencyKeyReused,
 } from "../../contract/errors.ts";
-import { type Input, isResponse, type Success } from "../../contract/handler.ts";
+import { type Committed, concludeChange, type Input, isResponse, type Success } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Change } from "../../contract/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -33,7 +33,7 @@ export function openIdempotency(responses: StoredResponses, store: Store, clock:
     identity: RequestIdentity,
     input: Input,
   ): Promise<Rendered | Failure> {
-    const { operation, conclude, render } = compiled;
+    const { operation, render } = compiled;
     const { shop } = input.caller;
     const { keyDigest, fingerprint, secret } = identity;
     if (running.has(keyDigest)) {
@@ -46,12 +46,12 @@ export function openIdempotency(responses: StoredResponses, store: Store, clock:
       const known = await runOnce(compiled, identity, input);
       if (!("fingerprint" in known)) return known;
       if (known.fingerprint !== fingerprint) return reused(secret !== "");
-      if (known.response !== "" || !conclude) {
+      if (known.response !== "") {
         exchange.isReplay = true;
         return parseResponse(known.response, identity, operation);
       }
       // The change is committed, by this request or an earlier one, but no response has been sent.
-      const outcome = await conclude(input);
+      const outcome = await concludeChange(compiled, input);
       const response = render(outcome, input);
       const text = serializeResponse(response, identity);
       await store.write(() => responses.complete(storedIn(outcome, shop), keyDigest, text), shop);
@@ -66,7 +66,7 @@ export function openIdempotency(responses: StoredResponses, store: Store, clock:
    * must be concluded is empty.
    */
   async function runOnce(
-    { prepare, change, conclude, render }: CompiledChange,
+    { prepare, change, render }: CompiledChange,
     identity: RequestIdentity,
     input: Input,
   ): Promise<Rendered | Failure | StoredResponse> {
@@ -74,9 +74,8 @@ export function openIdempotency(responses: StoredResponses, store: Store, clock:
     const { shop } = input.caller;
     const { keyDigest, fingerprint } = identity;
     let preparation: unknown;
-    function* keepResponse(outcome: Success | Failure): Change<Rendered | Failure | StoredResponse> {
-      const isOpen = conclude && !isResponse(outcome);
-      const result = isOpen ? { fingerprint, response: "" } : render(outcome, input);
+    function* keepResponse(outcome: Success | Failure | Committed): Change<Rendered | Failure | StoredResponse> {
+      const result = isResponse(outcome) ? render(outcome, input) : { fingerprint, response: "" };
       if (!("fingerprint" in result) && !mustBeStored(result)) return result;
       const stored = "fingerprint" in result ? result : { fingerprint, response: serializeResponse(result, identity) };
       const isFirst = yield* responses.add(storedIn(outcome, shop), keyDigest, stored, now);
@@ -100,7 +99,7 @@ export function openIdempotency(responses: StoredResponses, store: Store, clock:
 }
 
 /** The shop that has the stored response: a reset has made a new one. */
-function storedIn(outcome: Success | Failure, shop: number): number {
+function storedIn(outcome: Success | Failure | Committed, shop: number): number {
   return "shop" in outcome ? (outcome.shop ?? shop) : shop;
 }
 
