@@ -2,7 +2,7 @@ import { settings } from "../config/service-settings.ts";
 import { type Config, valuesOf } from "../config.ts";
 import type { DueTimes } from "../contract/due-times.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
-import { type BackgroundTask, checkDomains, type Host } from "../domains/domain.ts";
+import { type BackgroundTask, checkDomains } from "../domains/domain.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
 import type { InFlightControls } from "../http/in-flight-controls.ts";
@@ -17,7 +17,7 @@ import { domains } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
 import { watchClock, watchDisk, watchEventLoop } from "./machine-metrics.ts";
 import { openLimiter, type RunningLimiter } from "./open-limiter.ts";
-import { openService, type Service, type ServiceOptions } from "./open-service.ts";
+import { openService, type Service, type ServiceHost, type ServiceOptions } from "./open-service.ts";
 import { failedStore, openStorage } from "./store/engines.ts";
 import { scheduleBackups, type TakeBackup } from "./store/scheduled-backups.ts";
 import { assignEnvironment } from "./store/store-access.ts";
@@ -105,7 +105,7 @@ export class App {
       const repeat = (task: BackgroundTask) => tasks.add(task);
       const dueTimes: DueTimes[] = [];
       const { generation, isNew } = await generationOf(storage);
-      const parts: Omit<Host, "limiter"> = {
+      const parts: Omit<ServiceHost, "limiter"> = {
         storage,
         generation,
         clock,

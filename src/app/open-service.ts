@@ -10,6 +10,7 @@ import { openIdempotency } from "../http/idempotency/idempotency.ts";
 import { openControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
 import { SharedPages } from "../http/response/shared-pages.ts";
+import type { OpenStorage } from "../storage/storage.ts";
 import { ownedRows } from "../storage/table.ts";
 import { AbuseLog } from "../telemetry/abuse-log.ts";
 import { Tracer } from "../telemetry/tracer.ts";
@@ -25,6 +26,11 @@ export interface ServiceOptions {
   readonly maxStreams?: number | undefined;
 }
 
+/** The host of the service itself. Domains see less of the store: they cannot close it. */
+export interface ServiceHost extends Host {
+  readonly storage: OpenStorage;
+}
+
 /** What `openService` opens and other parts use. */
 export type Service = ReturnType<typeof openService>;
 
@@ -34,7 +40,7 @@ export type Service = ReturnType<typeof openService>;
  */
 export function openService(
   config: Config,
-  host: Host,
+  host: ServiceHost,
   stopping: AbortSignal,
   { domains: served = domains, loadLimits, maxStreams }: ServiceOptions,
 ) {
@@ -55,6 +61,11 @@ export function openService(
   const bound = served.flatMap((domain) =>
     domain.open({ ...host, callers, operations }, valuesOf(config, domain.settings ?? {})),
   );
+  const unserved = operations.filter((one) => !bound.some(({ operation }) => operation === one));
+  if (unserved.length > 0 || bound.length !== operations.length) {
+    const names = unserved.map(({ name }) => name).join(", ") || "one that it does not list";
+    throw new TypeError(`A domain must bind each operation that it lists, once. See ${names}.`);
+  }
   // Successes, and faults of the service: what error rates and alerts are made of. Other failures appear as they happen.
   for (const operation of operations) {
     const faults = errorsOf(operation).filter(({ status }) => status >= 500);
@@ -78,7 +89,7 @@ export function openService(
 
 /** Registers the tasks that delete the data of deleted accounts and the old data of reset sandboxes. */
 function scheduleDeletion(
-  { storage, clock, log, limiter, repeat }: Host,
+  { storage, clock, log, limiter, repeat }: ServiceHost,
   { usage, onAccountChange }: CallerParts,
   served: readonly Pick<Domain, "tables">[],
 ): void {

@@ -6,7 +6,7 @@ import type { EventType, Operation } from "../contract/operation.ts";
 import { repeated } from "../contract/operation-faults.ts";
 import type { Limiter } from "../http/interfaces.ts";
 import { type Settings, settingFaults, type Values } from "../settings/setting.ts";
-import type { OpenStorage } from "../storage/storage.ts";
+import type { ChangesOfStore, Storage } from "../storage/storage.ts";
 import type { Table } from "../storage/table.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -26,7 +26,7 @@ export interface BackgroundTask {
 
 /** The services that a domain can use. Each domain registers its own metrics and background tasks. */
 export interface Host {
-  readonly storage: OpenStorage;
+  readonly storage: Storage & ChangesOfStore;
   /** See `generationOf`. */
   readonly generation: string;
   readonly clock: Clock;

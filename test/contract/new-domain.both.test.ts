@@ -1,5 +1,5 @@
-// What it takes to add a domain: its folder (here one file, `harness/toys.ts`), one line in the list of domains, and one
-// migration. Everything derived, and every generated test, works for it without changes. `../store/page-costs.engines.test.ts`
+// What it takes to add a domain: its folder (here one file, `harness/toys.ts`) and one line in the list of domains, until
+// the release also one migration. Everything derived, and every generated test, works for it without changes. `../store/page-costs.engines.test.ts`
 // measures its pages, and `../store/migrate-store.engines.test.ts` moves its table.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -75,4 +75,12 @@ describe("a new domain", () => {
     expect(stdout).toContain("  PETSTORE_TOYS_KEPT ");
     expect((await command("toys", "cuont")).stderr).toContain("Did you mean toys count?");
   });
+});
+
+test.each([
+  ["does not serve what it lists", { ...toys, open: () => [] }, "See listToys, createToy, getToy."],
+  ["serves what it does not list", { ...toys, operations: [] }, "See one that it does not list."],
+] as const)("a domain that %s does not start", async (_, domain, message) => {
+  const starting = TestService.start({ domains: [...domains, domain], openStore });
+  expect(await starting.catch(String)).toContain(message);
 });
