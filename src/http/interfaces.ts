@@ -84,8 +84,8 @@ export interface Limiter {
   /** The limits of the key and its shop, without counting a request. */
   limitStatus(caller: Caller): MaybePromise<LimitStatus>;
   /**
-   * Deletes the counts of an account from memory and from the stores. Call it when no process serves or saves requests of
-   * its keys any longer. Rejects with `StorageUnavailable` if data is left; it can be called again.
+   * Forgets the counts of an account, of which only rows of the store are left. Call it when no process serves or saves
+   * requests of its keys any longer. Rejects with `StorageUnavailable` if data is left; it can be called again.
    */
   forget(accountId: string): Promise<void>;
   /** For a request without a valid key: the window of its address. */
@@ -100,7 +100,7 @@ export interface Usage {
   count(caller: Caller, operation: Operation | undefined, status: number): void;
 }
 
-/** A request that failed, or a POST, PATCH or DELETE, for its record. It holds neither the body nor the key. */
+/** A request that failed, or any but a GET, for its record. It holds neither the body nor the key. */
 export interface CompletedRequest {
   readonly id: string;
   readonly clientRequestId: string | undefined;

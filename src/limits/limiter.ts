@@ -20,7 +20,7 @@ export type Read<T> = (decision: Decision, position: number) => T;
 export interface Counts {
   /** Decides on a request and counts it, in one atomic step. With 0 requests, nothing is counted. */
   admit<T>(sender: Sender, requests: 0 | 1, read: Read<T>): MaybePromise<T>;
-  /** Forgets the counts of an account in memory, before its rows are deleted. */
+  /** Forgets the counts of an account in memory and on the shared server, before its rows are deleted. */
   forget(accountId: string): Promise<void>;
 }
 

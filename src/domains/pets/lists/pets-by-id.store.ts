@@ -110,7 +110,7 @@ export function readPets(
   // Without `lead`: names are stored in the order of ids, and the index by status would read them in another one.
   const scannedColumns = ["name", "category_id", "status", "name_folded"];
   if (name !== undefined) return readPage({ ...page, scanned, scannedColumns }, toPet);
-  // There is no index by category: see docs/decisions.md. The index by status has no names.
+  // The index by status has the categories, but no names. Only PostgreSQL has one by category, for the moves of animals.
   const lead = status === undefined ? undefined : { column: "status", values: [status] };
   const ofCategory = conditionsOf({ categoryId });
   return readPage({ ...page, lead, scanned: ofCategory, scannedColumns: ["category_id", "status"] }, toPet);
