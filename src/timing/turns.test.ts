@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ALONE_AFTER, SHARE, SHARE_ALONE, Turns } from "./turns.ts";
+import { SHARE, Turns } from "./turns.ts";
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -42,19 +42,6 @@ test("what was used beyond the share is a debt that later turns pay off", async 
     expect(turns.isInDebt(1)).toBe(isInDebt);
     await nextTurn();
   }
-});
-
-test("a shop that has been alone has a larger share, until another one works", async () => {
-  const { turns, work } = scene();
-  work(1, 0);
-  for (let time = 0; time <= ALONE_AFTER; time += SHARE) {
-    work(1, SHARE);
-    await nextTurn();
-  }
-  work(1, SHARE_ALONE - 1);
-  expect(turns.isInDebt(1)).toBe(false);
-  work(2, 1);
-  expect([turns.isInDebt(1), turns.isInDebt(2)]).toEqual([true, false]);
 });
 
 test("work that was put off goes on in order, as much in each turn as fits, and newer work of its shop after it", async () => {

@@ -5,10 +5,6 @@ export type Payer = number | undefined;
 
 /** What a payer may use of a turn of the event loop before others go first, in milliseconds. */
 export const SHARE = 2;
-/** The same of a payer that has been the only one for `ALONE_AFTER`: nobody gains if its work is put off, which costs time. */
-export const SHARE_ALONE = 10;
-/** In milliseconds. */
-export const ALONE_AFTER = 1_000;
 
 /**
  * What each shop has used of a turn of the event loop, in time. One that has used its share is put off, and those put off
@@ -24,10 +20,6 @@ export class Turns {
   /** Until when time is charged, by the clock of `#now`. */
   #charged = Number.NEGATIVE_INFINITY;
   #isScheduled = false;
-  /** Who was charged last, and since when only that payer was. */
-  #last: Payer;
-  #lastSince = 0;
-  #share = SHARE;
 
   /** `now` is a monotonic clock, in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
@@ -42,8 +34,6 @@ export class Turns {
     const now = this.#now();
     const time = now - Math.max(since, this.#charged);
     this.#charged = now;
-    if (payer !== this.#last) [this.#last, this.#lastSince] = [payer, now];
-    this.#share = now - this.#lastSince > ALONE_AFTER ? SHARE_ALONE : SHARE;
     this.#used.set(payer, (this.#used.get(payer) ?? 0) + time);
     this.#schedule();
     return time;
@@ -51,7 +41,7 @@ export class Turns {
 
   /** True if the payer has used its share. */
   isInDebt(payer: Payer): boolean {
-    return (this.#used.get(payer) ?? 0) >= this.#share;
+    return (this.#used.get(payer) ?? 0) >= SHARE;
   }
 
   /** Resolves when work of the payer may begin; undefined if it may at once. */
@@ -89,10 +79,10 @@ export class Turns {
   async #endTurn(): Promise<void> {
     this.#isScheduled = false;
     for (const [payer, used] of this.#used) {
-      if (used > this.#share) this.#used.set(payer, used - this.#share);
+      if (used > SHARE) this.#used.set(payer, used - SHARE);
       else this.#used.delete(payer);
     }
-    const end = this.#now() + this.#share;
+    const end = this.#now() + SHARE;
     const putOff = [...this.#putOff];
     for (const [payer, waiting] of putOff) {
       if (this.isInDebt(payer)) continue;
