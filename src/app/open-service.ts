@@ -61,10 +61,10 @@ export function openService(
   const bound = served.flatMap((domain) =>
     domain.open({ ...host, callers, operations }, valuesOf(config, domain.settings ?? {})),
   );
-  const unserved = operations.filter((one) => !bound.some(({ operation }) => operation === one));
-  if (unserved.length > 0 || bound.length !== operations.length) {
-    const names = unserved.map(({ name }) => name).join(", ") || "one that it does not list";
-    throw new TypeError(`A domain must bind each operation that it lists, once. See ${names}.`);
+  const different = new Set(operations).symmetricDifference(new Set(bound.map(({ operation }) => operation)));
+  if (different.size > 0) {
+    const names = [...different].map(({ name }) => name).join(", ");
+    throw new TypeError(`A domain must serve exactly the operations that it lists: see ${names}.`);
   }
   // Successes, and faults of the service: what error rates and alerts are made of. Other failures appear as they happen.
   for (const operation of operations) {

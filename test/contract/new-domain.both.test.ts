@@ -78,8 +78,8 @@ describe("a new domain", () => {
 });
 
 test.each([
-  ["does not serve what it lists", { ...toys, open: () => [] }, "See listToys, createToy, getToy."],
-  ["serves what it does not list", { ...toys, operations: [] }, "See one that it does not list."],
+  ["does not serve what it lists", { ...toys, open: () => [] }, "see listToys, createToy, getToy."],
+  ["serves what it does not list", { ...toys, operations: [] }, "see listToys, createToy, getToy."],
 ] as const)("a domain that %s does not start", async (_, domain, message) => {
   const starting = TestService.start({ domains: [...domains, domain], openStore });
   expect(await starting.catch(String)).toContain(message);
