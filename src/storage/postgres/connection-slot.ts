@@ -39,6 +39,11 @@ export class ConnectionSlot {
     if (endsConnection(error)) connection.close();
   }
 
+  /** The next work opens a new connection, unless this one has pending work. */
+  closeIfIdle(): void {
+    this.#connection?.closeIfIdle();
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#connection?.close();

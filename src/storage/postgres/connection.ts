@@ -41,6 +41,8 @@ export interface ConnectionOptions {
   readonly lockTimeout?: number;
   /** The server ends a session that is idle in a transaction for longer, in milliseconds. Default: 2 s. */
   readonly idle?: number;
+  /** Called when the connection was closed because the server did not respond. */
+  readonly onSilent?: () => void;
 }
 
 /**
@@ -120,7 +122,7 @@ export class Connection {
     });
     try {
       const session = await withSilenceLimit(reserveSession(pool, host, isReader === true), CONNECT_DEADLINE);
-      connection = new Connection(pool, session, deadline);
+      connection = new Connection(pool, session, options);
       return connection;
     } catch (error) {
       void pool.close({ timeout: 0 });
@@ -128,7 +130,7 @@ export class Connection {
     }
   }
 
-  private constructor(pool: SQL, session: ReservedSQL, deadline: number) {
+  private constructor(pool: SQL, session: ReservedSQL, { deadline, onSilent }: ConnectionOptions) {
     this.#pool = pool;
     this.#session = session;
     let answered = 0;
@@ -140,6 +142,7 @@ export class Connection {
     this.#watch = watchForSilence(deadline + GRACE, isSilent, () => {
       this.#isSilent = true;
       this.close();
+      onSilent?.();
     });
   }
 
@@ -150,6 +153,11 @@ export class Connection {
   /** True if the connection was closed because the server did not respond. */
   get isSilent(): boolean {
     return this.#isSilent;
+  }
+
+  /** Ends the session if no statement is pending. */
+  closeIfIdle(): void {
+    if (this.#pending === 0) this.close();
   }
 
   /** Sends a statement immediately. Resolves with its rows; their `command` is the server's command tag. */

@@ -388,6 +388,23 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await load.faults()).toEqual(noFaults);
   });
 
+  test("whose machine died is not waited for again after one connection has found out", async () => {
+    const primary = await startServer();
+    const standby = await primary.newStandby();
+    servers.push(standby);
+    const both = `postgres://petstore@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`;
+    const storage = await open(`${both}?target_session_attrs=read-write`);
+    await storage.check(); // opens all connections
+    primary.freeze(); // its connections stay open, but nobody answers
+    expect(await failureOf(() => storage.read(all(petsFrom, 1)))).toBeInstanceOf(StorageUnavailable);
+    await standby.promote();
+    await eventually(async () => (await storage.check().catch(String)) === undefined);
+    const larger = [1, 2, 3].map((n) => () => all(addPet, `Pet ${n}`, 3));
+    const work = [() => appendPet("Rex"), () => appendPet("Tom", 2), ...larger];
+    const ends = await Promise.allSettled(work.map((body) => storage.write<unknown>(body)));
+    expect(ends.filter(({ status }) => status === "rejected")).toEqual([]);
+  });
+
   test.each(["one append", "a group", "a larger transaction"])(
     "whose answer to the commit of %s is lost: the work is neither acknowledged nor done twice",
     async (what) => {

@@ -82,8 +82,14 @@ export class PostgresStorage implements OpenStorage {
   constructor(address: PostgresAddress, observer: StorageObserver) {
     this.#address = address;
     this.#observer = observer;
-    const newSlot = (deadline: number, kind: Omit<ConnectionOptions, "address" | "deadline"> = {}) =>
-      new ConnectionSlot({ address, deadline, ...kind }, (error) => observer.postponed("reach_database", error));
+    // If a machine dies, nothing tells its clients. Without this, each connection would find out by work that fails.
+    const onSilent = () => {
+      for (const slot of this.#slots) slot.closeIfIdle();
+    };
+    const newSlot = (deadline: number, kind: Partial<ConnectionOptions> = {}) =>
+      new ConnectionSlot({ address, deadline, onSilent, ...kind }, (error) =>
+        observer.postponed("reach_database", error),
+      );
     const newSlots = (length: number, deadline: number) =>
       Array.from({ length }, () => newSlot(deadline, { lockTimeout: LOCK_TIMEOUT }));
     const [appenders, writers] = [newSlots(APPENDERS, SINGLE_DEADLINE), newSlots(WRITERS, STEP_DEADLINE)];
