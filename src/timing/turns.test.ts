@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SHARE, Turns } from "./turns.ts";
+import { ALONE_AFTER, SHARE, SHARE_ALONE, Turns } from "./turns.ts";
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -42,6 +42,21 @@ test("what was used beyond the share is a debt that later turns pay off", async 
     expect(turns.isInDebt(1)).toBe(isInDebt);
     await nextTurn();
   }
+});
+
+test("a shop that has been alone for a while has a larger share, until another one comes", async () => {
+  const { turns, work } = scene();
+  const hasMore = async () => {
+    while (turns.isInDebt(1)) await nextTurn();
+    await nextTurn();
+    work(1, SHARE_ALONE - 1);
+    return !turns.isInDebt(1);
+  };
+  expect(await hasMore()).toBe(false);
+  work(undefined, ALONE_AFTER); // health checks and background tasks are of no shop
+  expect(await hasMore()).toBe(true);
+  work(2, 1);
+  expect(await hasMore()).toBe(false);
 });
 
 test("work that was put off goes on in order, as much in each turn as fits, and newer work of its shop after it", async () => {

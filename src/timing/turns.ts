@@ -5,6 +5,10 @@ export type Payer = number | undefined;
 
 /** What a payer may use of a turn of the event loop before others go first, in milliseconds. */
 export const SHARE = 2;
+/** The same of a shop that has been alone for `ALONE_AFTER`: to put off its work takes time, and nobody gains. */
+export const SHARE_ALONE = 10;
+/** In milliseconds. */
+export const ALONE_AFTER = 1_000;
 
 /**
  * What each shop has used of a turn of the event loop, in time. One that has used its share is put off, and those put off
@@ -20,10 +24,14 @@ export class Turns {
   /** Until when time is charged, by the clock of `#now`. */
   #charged = Number.NEGATIVE_INFINITY;
   #isScheduled = false;
+  #share = SHARE;
+  /** When the last turn was that two shops have used or wait for. */
+  #sharedAt: number;
 
   /** `now` is a monotonic clock, in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
+    this.#sharedAt = now();
   }
 
   /**
@@ -41,7 +49,7 @@ export class Turns {
 
   /** True if the payer has used its share. */
   isInDebt(payer: Payer): boolean {
-    return (this.#used.get(payer) ?? 0) >= SHARE;
+    return (this.#used.get(payer) ?? 0) >= this.#share;
   }
 
   /** Resolves when work of the payer may begin; undefined if it may at once. */
@@ -70,6 +78,13 @@ export class Turns {
     }
   }
 
+  /** How many shops have used this turn, or are put off. */
+  get #shops(): number {
+    const payers = new Set([...this.#used.keys(), ...this.#putOff.keys()]);
+    payers.delete(undefined);
+    return payers.size;
+  }
+
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -78,11 +93,14 @@ export class Turns {
 
   async #endTurn(): Promise<void> {
     this.#isScheduled = false;
+    const now = this.#now();
+    if (this.#shops > 1) this.#sharedAt = now;
+    this.#share = now - this.#sharedAt > ALONE_AFTER ? SHARE_ALONE : SHARE;
     for (const [payer, used] of this.#used) {
-      if (used > SHARE) this.#used.set(payer, used - SHARE);
+      if (used > this.#share) this.#used.set(payer, used - this.#share);
       else this.#used.delete(payer);
     }
-    const end = this.#now() + SHARE;
+    const end = now + this.#share;
     const putOff = [...this.#putOff];
     for (const [payer, waiting] of putOff) {
       if (this.isInDebt(payer)) continue;
