@@ -94,7 +94,7 @@ export class Turns {
   async #endTurn(): Promise<void> {
     this.#isScheduled = false;
     const now = this.#now();
-    if (this.#shops > 1) this.#sharedAt = now;
+    if (this.#used.size + this.#putOff.size > 1 && this.#shops > 1) this.#sharedAt = now;
     this.#share = now - this.#sharedAt > ALONE_AFTER ? SHARE_ALONE : SHARE;
     for (const [payer, used] of this.#used) {
       if (used > this.#share) this.#used.set(payer, used - this.#share);
