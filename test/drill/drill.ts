@@ -45,7 +45,7 @@ export async function measureFault(fault: Fault, cluster: string, pace: Pace): P
     // What is left of the machines is still a petstore, also behind the proxy.
     const verify = ["verify", testbed.base, "--levels", "core,service", "--live"];
     const { stdout, stderr } = await runCommand(testbed.folder, verify, { PETSTORE_KEY: testbed.keys.unlimited });
-    const failed = stdout.match(/^.* FAILED [^[]*/gm) ?? (stdout.includes(" 0 failed") ? [] : [stderr]);
+    const failed = stdout.match(/^.* FAILED .*(\n +.*)*/gm) ?? (stdout.includes(" 0 failed") ? [] : [stderr]);
     return {
       fault,
       acknowledged: ledger.acknowledged,
