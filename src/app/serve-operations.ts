@@ -39,46 +39,43 @@ export function serveOperations(
   { storage, generation, services, monitoring }: ServerContext,
 ) {
   const operations = bound.map(({ operation }) => operation);
-  let served!: { base: string; docs: string; prepareConsole: () => Promise<void> }; // set by the callback, which the constructor of `Server` calls before it returns
-  const failureFor = failureForError(storage);
-  const server = new Server(config, ({ host, port }) => {
-    const base = baseAddress(config, host, port);
-    const basePath = new URL(base).pathname;
-    const root = rootOf(basePath);
-    const docs = docsAddress(base);
-    const { content: consoleContent, prepare: prepareConsole } = webConsole(root, pageProtection);
-    served = { base, docs, prepareConsole };
-    const addresses = new ClientAddresses(config.trustedProxies, config.host);
-    const content = new Map([
-      ...documentContent(operations, config, base, root),
-      ...consoleContent,
-      ...monitoringContent({ ...monitoring, clock: services.clock }),
-    ]);
-    const agents = `${root}/mcp`;
-    const others = new Map(
-      [...content.keys(), agents]
-        .filter((path) => !path.endsWith("*"))
-        .map((path) => [path, otherNames[path.slice(root.length)] ?? []]),
-    );
-    const paths = pathAdvice(basePath, operations, others, `${root}/docs`);
-    const api = new Api(
-      { ...services, addresses, paths, logsAddresses: config.logAddresses, mayHoldKey, failureFor },
-      base,
-    );
-    const routes = compileRoutes(bound, operations, { base, docs, cursorSecret: generation });
-    const serveAgents = agentEndpoint({ ...services, api, routes, operations, base });
-    return {
-      api,
-      basePath,
-      baseLinks: startingLinks(root),
-      routes,
-      content,
-      endpoints: new Map([agents, `${agents}/`].map((path) => [path, serveAgents])),
-      paths,
-      onError: (error) => services.log.failing("request_failed", error, {}),
-    };
+  const server = new Server(config);
+  const base = baseAddress(config, config.host, server.port);
+  const basePath = new URL(base).pathname;
+  const root = rootOf(basePath);
+  const docs = docsAddress(base);
+  const { content: consoleContent, prepare: prepareConsole } = webConsole(root, pageProtection);
+  const addresses = new ClientAddresses(config.trustedProxies, config.host);
+  const content = new Map([
+    ...documentContent(operations, config, base, root),
+    ...consoleContent,
+    ...monitoringContent({ ...monitoring, clock: services.clock }),
+  ]);
+  const agents = `${root}/mcp`;
+  const others = new Map(
+    [...content.keys(), agents]
+      .filter((path) => !path.endsWith("*"))
+      .map((path) => [path, otherNames[path.slice(root.length)] ?? []]),
+  );
+  const paths = pathAdvice(basePath, operations, others, `${root}/docs`);
+  const { logAddresses: logsAddresses } = config;
+  const api = new Api(
+    { ...services, addresses, paths, logsAddresses, mayHoldKey, failureFor: failureForError(storage) },
+    base,
+  );
+  const routes = compileRoutes(bound, operations, { base, docs, cursorSecret: generation });
+  const serveAgents = agentEndpoint({ ...services, api, routes, operations, base });
+  server.serve({
+    api,
+    basePath,
+    baseLinks: startingLinks(root),
+    routes,
+    content,
+    endpoints: new Map([agents, `${agents}/`].map((path) => [path, serveAgents])),
+    paths,
+    onError: (error) => services.log.failing("request_failed", error, {}),
   });
-  return { server, ...served };
+  return { server, base, docs, prepareConsole };
 }
 
 /** What paths outside the base address are called at other services. */

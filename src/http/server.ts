@@ -21,7 +21,7 @@ const MAX_WAIT_FOR_QUIET = 2_000;
 /** After this many turns of the event loop, all connections and requests that had arrived are accepted and read. */
 const TURNS = 5;
 
-/** What a server serves, created once its address is known. */
+/** What a server serves. */
 export interface Served {
   readonly api: Api;
   /** The path of the base address, such as `/v1`. */
@@ -53,6 +53,14 @@ export class ListenError extends Error {
 
 type Handler = (request: Request, server: Bun.Server<undefined>) => MaybePromise<Response>;
 
+const options = {
+  development: false, // otherwise errors show internals
+  reusePort: false, // by default, `development: false` lets a second process use the same port
+  idleTimeout: IDLE_TIMEOUT,
+  maxRequestBodySize: PARSER_BODY_LIMIT,
+  fetch: () => notFound("The service is starting."),
+};
+
 const unknownRoute: Route = { methods: new Map(), allow: "" };
 
 export class Server {
@@ -63,36 +71,23 @@ export class Server {
   /** The number of requests that it has held so far. */
   #heldRequests = 0;
 
-  /** Listens, and serves what `servedAt` returns for the address. Throws `ListenError`. */
-  constructor({ host, port }: ListenAt, servedAt: (address: { host: string; port: number }) => Served) {
-    const options = {
-      hostname: host,
-      port,
-      development: false, // otherwise errors show internals
-      reusePort: false, // by default, `development: false` lets a second process use the same port
-      idleTimeout: IDLE_TIMEOUT,
-      maxRequestBodySize: PARSER_BODY_LIMIT,
-      fetch: () => notFound("The service is starting."),
-    };
+  /** Listens. Call `serve` in the same turn of the event loop: no request is read before. Throws `ListenError`. */
+  constructor({ host, port }: ListenAt) {
     try {
-      this.#server = Bun.serve(options);
+      this.#server = Bun.serve({ ...options, hostname: host, port });
     } catch (error) {
       throw new ListenError(listenReason(host, port, error), { cause: error });
     }
-    // In the same turn of the event loop: no request is read in between.
-    try {
-      const served = servedAt({ host, port: this.port });
-      /** For errors that even the API's own error handling could not handle. */
-      const error = (thrown: Error) => {
-        served.onError(thrown);
-        return plainError(internalError, "The service failed.", sharedHeaders);
-      };
-      const fetch = withDate((request: Request) => notFound(served.paths.ofUnknown(request)));
-      this.#server.reload({ ...options, fetch, error, routes: this.#routes(served) });
-    } catch (error) {
-      void this.#server.stop(true);
-      throw error;
-    }
+  }
+
+  serve(served: Served): void {
+    /** For errors that even the API's own error handling could not handle. */
+    const error = (thrown: Error) => {
+      served.onError(thrown);
+      return plainError(internalError, "The service failed.", sharedHeaders);
+    };
+    const fetch = withDate((request: Request) => notFound(served.paths.ofUnknown(request)));
+    this.#server.reload({ ...options, fetch, error, routes: this.#routes(served) });
   }
 
   get port(): number {
