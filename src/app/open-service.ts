@@ -10,6 +10,7 @@ import { openIdempotency } from "../http/idempotency/idempotency.ts";
 import { openControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
 import { SharedPages } from "../http/response/shared-pages.ts";
+import type { WindowLimiter } from "../limits/limiter.ts";
 import type { OpenStorage } from "../storage/storage.ts";
 import { ownedRows } from "../storage/table.ts";
 import { AbuseLog } from "../telemetry/abuse-log.ts";
@@ -26,9 +27,10 @@ export interface ServiceOptions {
   readonly maxStreams?: number | undefined;
 }
 
-/** The host of the service itself. Domains see less of the store: they cannot close it. */
+/** The host of the service itself. Domains see less of it: they cannot close the store, or forget counts. */
 export interface ServiceHost extends Host {
   readonly storage: OpenStorage;
+  readonly limiter: WindowLimiter;
 }
 
 /** What `openService` opens and other parts use. */

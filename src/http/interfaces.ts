@@ -83,11 +83,6 @@ export interface Limiter {
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
   /** The limits of the key and its shop, without counting a request. */
   limitStatus(caller: Caller): MaybePromise<LimitStatus>;
-  /**
-   * Forgets the counts of an account, of which only rows of the store are left. Call it when no process serves or saves
-   * requests of its keys any longer. Rejects with `StorageUnavailable` if data is left; it can be called again.
-   */
-  forget(accountId: string): Promise<void>;
   /** For a request without a valid key: the window of its address. */
   admitAddress(address: string): MaybePromise<Admission>;
   /** The state of an address's window, without counting a request. */

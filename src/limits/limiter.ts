@@ -57,6 +57,10 @@ export class WindowLimiter implements Limiter {
     return this.#counts.admit(senderOf("address", address, addressQuota), 0, currentFigures);
   }
 
+  /**
+   * Forgets the counts of an account, of which only rows of the store are left. Call it when no process serves or saves
+   * requests of its keys any longer. Rejects with `StorageUnavailable` if data is left; it can be called again.
+   */
   forget(accountId: string): Promise<void> {
     return this.#counts.forget(accountId);
   }

@@ -1,12 +1,13 @@
 import type { Caller } from "../../src/contract/caller.ts";
-import type { Admission, Limiter } from "../../src/http/interfaces.ts";
+import type { Admission } from "../../src/http/interfaces.ts";
+import type { WindowLimiter } from "../../src/limits/limiter.ts";
 import { MINUTE_MS } from "../../src/timing/clock.ts";
 import { ManualClock, NOON } from "../harness/manual-clock.ts";
 import { callerOf } from "./limiter-model.ts";
 
-/** An implementation of `Limiter` without any state, and how to close it. */
+/** An implementation of `WindowLimiter` without any state, and how to close it. */
 export interface RunningLimiter {
-  readonly limiter: Limiter;
+  readonly limiter: WindowLimiter;
   close(): Promise<void>;
 }
 
@@ -21,7 +22,7 @@ export const midnightSecond = Date.UTC(2026, 10, 22) / SECOND;
 /** A limiter of a test, with its clock. */
 export class LimiterUnderTest {
   readonly clock: ManualClock;
-  readonly limiter: Limiter;
+  readonly limiter: WindowLimiter;
   readonly close: () => Promise<void>;
 
   static async start(open: OpenLimiter, wall = NOON): Promise<LimiterUnderTest> {
