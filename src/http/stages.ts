@@ -59,12 +59,12 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
 
   const keysVersion = authenticator.version;
   const identifying = identify(request, authenticator);
-  const identity: Caller | Failure = identifying instanceof Promise ? yield identifying : identifying;
+  const identity = identifying instanceof Promise ? yield* settled(identifying) : identifying;
 
   exchange.enter("shedLoad");
   if (!("error" in identity)) exchange.payer = identity.shop;
   let isRefused = shedLoad(identity, exchange.isWrite, services);
-  if (isRefused instanceof Promise) isRefused = yield isRefused;
+  if (isRefused instanceof Promise) isRefused = yield* settled(isRefused);
   if (isRefused) return overloadedNow;
 
   if (!("error" in identity)) exchange.caller = identity; // only now: a request that was shed belongs to no shop
@@ -81,8 +81,9 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
 
   exchange.enter("admit");
   let admission = admit(exchange, identity, services);
-  if (admission instanceof Promise) admission = yield admission;
-  if (admission.isLastStrike && exchange.caller) admission = yield banKey(exchange.caller, admission, services);
+  if (admission instanceof Promise) admission = yield* settled(admission);
+  if (admission.isLastStrike && exchange.caller)
+    admission = yield* settled(banKey(exchange.caller, admission, services));
   exchange.admission = admission;
   if (admission.verdict !== "admitted") return deny(exchange, admission, services);
   // What earlier stages refuse counts, too, and is refused only now.
@@ -95,7 +96,7 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   const header = request.headers.get(SIMULATE);
   if (header !== null) {
     let simulation = simulate(header, request, caller, compiled, services);
-    if (simulation instanceof Promise) simulation = yield simulation;
+    if (simulation instanceof Promise) simulation = yield* settled(simulation);
     if ("error" in simulation) return simulation;
     exchange.simulation = simulation;
     exchange.admission = simulation.admission ?? admission;
@@ -114,13 +115,13 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   // No client can use a revoked key for longer by sending the body late.
   if (keysVersion !== authenticator.version) {
     let current = authenticator.authenticateAgain(caller);
-    if (current instanceof Promise) current = yield current;
+    if (current instanceof Promise) current = yield* settled(current);
     if (!current || "error" in current)
       return refuse(exchange, "identify", noteInvalidKey(exchange, current ?? keyGone, services));
     if (current.isSuspended) return refuse(exchange, "identify", suspended);
   }
   let answer = handle(exchange, compiled, input, services);
-  if (answer instanceof Promise) answer = yield answer;
+  if (answer instanceof Promise) answer = yield* settled(answer);
   if ("error" in answer) return explain(answer, request, caller);
   if (!exchange.isReplay) exchange.created = answer.created;
   if (!answer.stream) return successResponse(exchange, compiled, admission, answer, caller.shop, unread);
@@ -129,6 +130,11 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   if (request.method === "HEAD") return streamResponse(exchange, compiled, admission, null);
   const stream = services.streams.open(exchange, caller, compiled.operation, answer.stream);
   return "error" in stream ? stream : streamResponse(exchange, compiled, admission, stream.body);
+}
+
+/** Waits for a promise. A bare `yield` would have any type. */
+function* settled<T>(promise: Promise<T>): Generator<Promise<T>, T, never> {
+  return yield promise;
 }
 
 /** Stage: finds the caller, or why there is none. */
@@ -296,10 +302,10 @@ function* parseInTurn(
   { shedder }: StageServices,
 ): Generator<Promise<unknown>, BodyResult, never> {
   const { payer } = exchange;
-  const parse: () => BodyResult = yield arriving;
+  const parse = yield* settled(arriving);
   exchange.earlierStage = "shedLoad";
   const turn = shedder.putOff(payer);
-  if (turn) yield turn;
+  if (turn) yield* settled(turn);
   exchange.earlierStage = undefined;
   return parse();
 }
