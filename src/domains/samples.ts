@@ -55,7 +55,7 @@ export function* addSamples(author: Author, now: number, storage: Storage): Chan
   const clock = { ...systemClock, now: () => time };
   const categories = new CategoryStore(storage, clock);
   const pets = new PetStore(storage, { clock });
-  const orders = new OrderStore(storage, pets, clock, 15 * MINUTE_MS);
+  const orders = new OrderStore(storage, clock, 15 * MINUTE_MS);
   for (const name of categoryNames) yield* withoutCommit(categories.add(author, { name }));
   for (const [index, [name, categoryId, amount, status = "available"]] of animals.entries()) {
     const reference = `${references[Number(categoryId) - 1]}${String(index + 1).padStart(2, "0")}`;

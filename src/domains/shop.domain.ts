@@ -96,7 +96,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
   ) => {
     const pets = petsOf(storage, PETSTORE_STRICT_CATEGORIES, clock);
     const categories = new CategoryStore(storage, clock);
-    const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE_MS);
+    const orders = new OrderStore(storage, clock, PETSTORE_RESERVATION_MINUTES * MINUTE_MS);
     repeat({ name: "expire_orders", by: "leader", run: () => orders.reservations.expireDue() });
     hasDueTimes(orders.reservations);
     const sandboxes = new SandboxStore({
@@ -122,5 +122,9 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
 });
 
 function petsOf(storage: Storage, isStrict: boolean, clock = systemClock): PetStore {
-  return new PetStore(storage, { categoryExists: isStrict ? categoryExists : undefined, decidingOrder, clock });
+  return new PetStore(storage, {
+    categoryExists: isStrict ? categoryExists : undefined,
+    orderOf: decidingOrder,
+    clock,
+  });
 }

@@ -2,21 +2,22 @@ import { domains } from "../../src/app/domains.ts";
 import { bind, type Handlers } from "../../src/contract/handler.ts";
 import type { Domain } from "../../src/domains/domain.ts";
 import { orderEventTypes } from "../../src/domains/orders/orders.operations.ts";
+import type { PetChecks } from "../../src/domains/pets/pet-change.ts";
 import { petHandlers } from "../../src/domains/pets/pets.handlers.ts";
 import { petEventTypes, petOperations } from "../../src/domains/pets/pets.operations.ts";
-import { type PetDependencies, PetStore } from "../../src/domains/pets/pets.store.ts";
+import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { TestService } from "./service.ts";
 
 type PetHandlers = Handlers<typeof petOperations>;
 
 /** Animals without their categories and orders. */
-export function petsDomain(dependencies: PetDependencies, replaced: Partial<PetHandlers> = {}): Domain {
+export function petsDomain(checks: Partial<PetChecks>, replaced: Partial<PetHandlers> = {}): Domain {
   return {
     name: "pets",
     operations: petOperations,
     eventTypes: [...petEventTypes, ...orderEventTypes],
     open: ({ storage, clock }) => {
-      const pets = new PetStore(storage, { clock, ...dependencies });
+      const pets = new PetStore(storage, { clock, ...checks });
       return bind(petOperations, { ...petHandlers(pets), ...replaced });
     },
   };

@@ -120,8 +120,8 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
 
   test("have one leader for the background tasks; when it is killed, another takes over within seconds", async () => {
     const { storage, shop } = account;
-    const pets = new PetStore(storage, { decidingOrder });
-    const orders = new OrderStore(storage, pets, systemClock, 1);
+    const pets = new PetStore(storage, { orderOf: decidingOrder });
+    const orders = new OrderStore(storage, systemClock, 1);
     /** Places an order whose reservation ends at once, and returns its animal. */
     const overdue = async () => {
       const pet = await storage.write(() =>

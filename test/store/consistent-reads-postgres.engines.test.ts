@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
+import { changeStatus } from "../../src/domains/pets/pet-change.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { lockShop } from "../../src/domains/shops/shops.store.ts";
 import { UsageStore } from "../../src/domains/usage/usage.store.ts";
@@ -46,7 +47,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
       SELECT ${shop}, n, 'Rex', n % 2, 'available', 1 FROM generate_series(1, 25000) AS n
     `);
     await storage.write(function* () {
-      yield* pets.changeStatus(yield* lockShop(shop, 1), 1n, "pending", "order_placed");
+      yield* changeStatus(yield* lockShop(shop, 1), 1n, "pending", "order_placed");
     });
   });
   afterAll(async () => {

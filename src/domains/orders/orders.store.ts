@@ -9,8 +9,8 @@ import { type Author, keyIdOf, publishLast } from "../events/publish.ts";
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched } from "../metadata/patched.ts";
+import { changeStatus } from "../pets/pet-change.ts";
 import type { Pet } from "../pets/pets.schemas.ts";
-import type { PetStore } from "../pets/pets.store.ts";
 import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
 import type { Price } from "../shops/price.schemas.ts";
 import { completePrice } from "../shops/prices.ts";
@@ -58,12 +58,12 @@ type Expectation = (order: StoreOrder) => boolean;
 /**
  * Part of a transaction: the order that decides the animal's status. It is open and reserves the animal, or it has sold
  * the animal; undefined if there is none. It is the animal's last one, because another can be placed only when it is
- * over. Expires it if its reservation has ended. The store of animals takes this function as its `decidingOrder`.
+ * over. Expires it if its reservation has ended. Animals are checked by it (`PetChecks.orderOf`).
  */
-export function* decidingOrder(locked: LockedShop, petId: bigint, pets: PetStore) {
+export function* decidingOrder(locked: LockedShop, petId: bigint) {
   const last = yield* first(sql.lastByPet, locked.shop, petId);
   if (!last) return undefined;
-  const status = yield* statusNow(locked, last, pets);
+  const status = yield* statusNow(locked, last);
   return status === "placed" || status === "confirmed" ? { id: last.id, isOpen: status === "placed" } : undefined;
 }
 
@@ -73,16 +73,14 @@ export function* decidingOrder(locked: LockedShop, petId: bigint, pets: PetStore
  */
 export class OrderStore {
   readonly reservations: Reservations;
-  readonly #pets: PetStore;
   readonly #clock: Clock;
   readonly #reservation: number;
 
   /** `reservation` is how long an order holds its animal, in milliseconds. */
-  constructor(storage: Storage, pets: PetStore, clock: Clock, reservation: number) {
-    this.#pets = pets;
+  constructor(storage: Storage, clock: Clock, reservation: number) {
     this.#clock = clock;
     this.#reservation = reservation;
-    this.reservations = new Reservations(storage, pets, clock);
+    this.reservations = new Reservations(storage, clock);
   }
 
   *get(shop: number, id: bigint): Query<StoreOrder | Failure<typeof orderNotFound>> {
@@ -156,7 +154,7 @@ export class OrderStore {
     });
     if ("message" in after) return invalidBody(after);
     const isMoved = after.expiresAt !== before.expiresAt;
-    const status = isMoved ? yield* statusNow(locked, row, this.#pets) : "placed";
+    const status = isMoved ? yield* statusNow(locked, row) : "placed";
     if (status !== "placed") {
       return failure(orderNotOpen, `The order ${id} is ${status}, so its reservation has no end that could change.`);
     }
@@ -194,9 +192,9 @@ export class OrderStore {
     if (!order) return notFound(id);
     const before = toOrder(order);
     if (!isExpected(before)) return versionMismatch("order", id);
-    const status = yield* statusNow(locked, order, this.#pets);
+    const status = yield* statusNow(locked, order);
     if (status !== from) return refuse(id, status);
-    const change = yield* this.#pets.changeStatus(locked, order.pet_id, pet[0], pet[1]);
+    const change = yield* changeStatus(locked, order.pet_id, pet[0], pet[1]);
     if (change === "not found" || "refused" in change) {
       // Only the open order can change its animal, but a sold one may be deleted.
       if (from === "placed") throw new Error(`The order ${id} is open, but its animal ${order.pet_id} is not pending.`);
@@ -218,11 +216,11 @@ export class OrderStore {
    * reservation has ended, expires that order first. This is rare, so it is looked for only after a refusal.
    */
   *#take(locked: LockedShop, petId: bigint, how: PetChange) {
-    const change = yield* this.#pets.changeStatus(locked, petId, how[0], how[1]);
+    const change = yield* changeStatus(locked, petId, how[0], how[1]);
     if (change === "not found" || !("refused" in change)) return change;
     const open = yield* first(sql.openByPet, locked.shop, petId);
-    if (!open || (yield* statusNow(locked, open, this.#pets)) === "placed") return change;
-    return yield* this.#pets.changeStatus(locked, petId, how[0], how[1]);
+    if (!open || (yield* statusNow(locked, open)) === "placed") return change;
+    return yield* changeStatus(locked, petId, how[0], how[1]);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { publish, system } from "../events/publish.ts";
-import type { PetStore } from "../pets/pets.store.ts";
+import { changeStatus } from "../pets/pet-change.ts";
 import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import { expired, openOrders, orderEvent } from "./order-changes.ts";
@@ -27,12 +27,10 @@ const BATCHES = 80;
 /** Expires the reservations of open orders. An expired order no longer reserves its animal. */
 export class Reservations implements DueTimes {
   readonly #storage: Storage;
-  readonly #pets: PetStore;
   readonly #clock: Clock;
 
-  constructor(storage: Storage, pets: PetStore, clock: Clock) {
+  constructor(storage: Storage, clock: Clock) {
     this.#storage = storage;
-    this.#pets = pets;
     this.#clock = clock;
   }
 
@@ -103,14 +101,14 @@ export class Reservations implements DueTimes {
 
   *#expireIfOver(locked: LockedShop, id: bigint): Change<void> {
     const order = yield* first(sql.byId, locked.shop, id);
-    if (order) yield* statusNow(locked, order, this.#pets);
+    if (order) yield* statusNow(locked, order);
   }
 }
 
 /** Part of a transaction: the status of an order, which it expires if it is open and its reservation has ended. */
-export function* statusNow(locked: LockedShop, row: StoredOrderRow, pets: PetStore): Change<StoreOrderStatus> {
+export function* statusNow(locked: LockedShop, row: StoredOrderRow): Change<StoreOrderStatus> {
   if (row.status !== "placed" || row.due_at > locked.now) return row.status;
-  yield* expire(locked, row, pets);
+  yield* expire(locked, row);
   return "expired";
 }
 
@@ -118,12 +116,12 @@ export function* statusNow(locked: LockedShop, row: StoredOrderRow, pets: PetSto
  * Part of a transaction: expires an open order, so that its animal is available again. If a fast-forward has brought
  * the end nearer, the order now shows the real one.
  */
-function* expire(locked: LockedShop, row: OrderRow, pets: PetStore): Change<void> {
+function* expire(locked: LockedShop, row: OrderRow): Change<void> {
   const { pet_id, expires_at } = row;
   const end = Math.min(Number(expires_at), locked.now);
   addToFigure(locked, openOrders, -1);
   addToFigure(locked, expired);
-  const change = yield* pets.changeStatus(locked, pet_id, "available", "order_expired");
+  const change = yield* changeStatus(locked, pet_id, "available", "order_expired");
   const before = toOrder(row);
   const after: StoreOrder = { ...before, status: "expired", expiresAt: timestampOf(end) };
   yield* sql.writeOrder(locked.shop, before, after);

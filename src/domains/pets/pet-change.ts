@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Fault } from "../../contract/errors.ts";
 import type { EventFilter } from "../../contract/event-filter.ts";
 import { Int64 } from "../../contract/schemas.ts";
-import { all, type Change, type Query } from "../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
@@ -13,8 +13,9 @@ import { priceIn } from "../shops/prices.ts";
 import { countInCategories } from "./counts/category-animals.store.ts";
 import { countStatus, markedSold } from "./counts/pet-figures.ts";
 import { notACategory, petUpdated } from "./pets.operations.ts";
-import type { NewPet, Pet, PetPatch } from "./pets.schemas.ts";
-import { petFields, setFields } from "./pets.statements.ts";
+import type { NewPet, Pet, PetPatch, PetStatus } from "./pets.schemas.ts";
+import { byId, petFields, setFields, setStatus, toPet } from "./pets.statements.ts";
+import { isAllowed, type StatusCause } from "./transitions.ts";
 
 /** The events of animals. */
 export const petEvent = eventsOf<Pet>(({ id }) => ({ under: id, subjectId: null }));
@@ -97,3 +98,20 @@ export const petEventFilter: EventFilter = {
   passes: ({ subject, data }, id) =>
     subject.type === "pet" ? subject.id === id : subject.type === "order" && String(data?.["petId"]) === id,
 };
+
+/**
+ * Part of a transaction: changes an animal's status if the table of transitions allows it. Returns the animal and the
+ * event, which the transaction must publish.
+ */
+export function* changeStatus(locked: LockedShop, id: bigint, to: PetStatus, cause: StatusCause) {
+  const { shop } = locked;
+  const row = yield* first(byId, shop, id);
+  if (!row) return "not found" as const;
+  const from = row.status ?? undefined;
+  if (!isAllowed(from, to, cause)) return { refused: "transition", from } as const;
+  yield* all(setStatus, to, shop, id);
+  countStatus(locked, from, to);
+  const before = toPet(row);
+  const pet = { ...before, status: to };
+  return { pet, event: petEvent(petUpdated, pet, before) };
+}

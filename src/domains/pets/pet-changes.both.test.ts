@@ -290,7 +290,7 @@ describe("an animal under an open order", () => {
   let shop: TestService;
   let bearer: string;
   beforeAll(async () => {
-    shop = await TestService.start({ domains: [petsDomain({ decidingOrder: openForFirst })] });
+    shop = await TestService.start({ domains: [petsDomain({ orderOf: openForFirst })] });
     bearer = await shop.newKey();
     for (const name of ["Rex", "Max"]) {
       await shop.call("POST", "/pets", { key: bearer, body: { name, categoryId: 1, status: "pending" } });

@@ -3,14 +3,14 @@ import { compileSerializer } from "../../contract/serialize.ts";
 import { andCommit, withoutCommit } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, append, first, type Query } from "../../storage/transaction.ts";
-import { type Clock, systemClock } from "../../timing/clock.ts";
+import { systemClock } from "../../timing/clock.ts";
 import { type Author, publishLast } from "../events/publish.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
-import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
+import { addToFigure } from "../shops/locked-shop.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import { countInCategories } from "./counts/category-animals.store.ts";
-import { animalTotals, countStatus, statusFigure } from "./counts/pet-figures.ts";
+import { animalTotals, statusFigure } from "./counts/pet-figures.ts";
 import { whyRefused } from "./counts/pets-in-shop.store.ts";
 import { PetPages } from "./lists/pets-by-id.store.ts";
 import { changePet, completePet, type PetChecks, patchedPet, petEvent, unknownCategory, usedBy } from "./pet-change.ts";
@@ -20,22 +20,10 @@ import {
   petDeleted,
   petHasOpenOrder,
   petNotFound,
-  petUpdated,
   referenceTaken,
 } from "./pets.operations.ts";
-import { type NewPet, type Pet, type PetPatch, type PetStatus, PetWithoutId } from "./pets.schemas.ts";
-import { byId, byReference, newPetRow, petFields, remove, setStatus, toPet } from "./pets.statements.ts";
-import { isAllowed, type StatusCause } from "./transitions.ts";
-
-/** The dependencies of the animals' store. */
-export interface PetDependencies {
-  readonly categoryExists?: PetChecks["categoryExists"];
-  /** The `orderOf` of the checks, which changes animals in this store. */
-  readonly decidingOrder?:
-    | ((shop: LockedShop, petId: bigint, pets: PetStore) => ReturnType<NonNullable<PetChecks["orderOf"]>>)
-    | undefined;
-  readonly clock?: Clock;
-}
+import { type NewPet, type Pet, type PetPatch, PetWithoutId } from "./pets.schemas.ts";
+import { byId, byReference, newPetRow, petFields, remove, toPet } from "./pets.statements.ts";
 
 const jsonOfNew = compileSerializer(PetWithoutId);
 
@@ -48,10 +36,9 @@ export class PetStore {
   readonly checks: PetChecks;
   readonly #storage: Storage;
 
-  constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetDependencies = {}) {
+  constructor(storage: Storage, { categoryExists, orderOf, clock = systemClock }: Partial<PetChecks> = {}) {
     this.#storage = storage;
     this.pages = new PetPages(storage);
-    const orderOf = decidingOrder && ((shop: LockedShop, petId: bigint) => decidingOrder(shop, petId, this));
     this.checks = { clock, categoryExists, orderOf };
   }
 
@@ -144,23 +131,6 @@ export class PetStore {
     addToFigure(locked, statusFigure(row.status), -1);
     yield* publishLast(locked, author, [petEvent(petDeleted, pet)]);
     return null;
-  }
-
-  /**
-   * Part of a transaction: changes an animal's status if the table of transitions allows it. Returns the animal and the
-   * event, which the transaction must publish.
-   */
-  *changeStatus(locked: LockedShop, id: bigint, to: PetStatus, cause: StatusCause) {
-    const { shop } = locked;
-    const row = yield* first(byId, shop, id);
-    if (!row) return "not found" as const;
-    const from = row.status ?? undefined;
-    if (!isAllowed(from, to, cause)) return { refused: "transition", from } as const;
-    yield* all(setStatus, to, shop, id);
-    countStatus(locked, from, to);
-    const before = toPet(row);
-    const pet = { ...before, status: to };
-    return { pet, event: petEvent(petUpdated, pet, before) };
   }
 }
 

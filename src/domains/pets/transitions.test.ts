@@ -4,6 +4,7 @@ import { newTestStore } from "../../../test/harness/test-store.ts";
 import { isFailure } from "../../contract/errors.ts";
 import { operator } from "../events/publish.ts";
 import { createShops, lockShop, shopOf } from "../shops/shops.store.ts";
+import { changeStatus } from "./pet-change.ts";
 import { petUpdated } from "./pets.operations.ts";
 import type { PetStatus } from "./pets.schemas.ts";
 import { PetStore } from "./pets.store.ts";
@@ -27,7 +28,7 @@ test("a change of status follows the table, and returns its event", async () => 
   const shop = (await storage.read(shopOf("acc_1", "test"))) as number;
   const change = (id: bigint, to: PetStatus, cause: StatusCause) =>
     storage.write(function* () {
-      return yield* pets.changeStatus(yield* lockShop(shop, 0), id, to, cause);
+      return yield* changeStatus(yield* lockShop(shop, 0), id, to, cause);
     });
   for (const cause of causes) {
     for (const from of statuses) {
