@@ -103,7 +103,7 @@ export function requestReports(services: ReportServices, base: string) {
 }
 
 /** What the ids in a path look like. Anything else in a path may be a part of a key, sent there by mistake. */
-const plainId = /^(\d{1,19}|[a-z]+_[0-9A-Za-z]{1,16}|we_[0-9a-f]{24})$/;
+const plainId = /^(-?\d{1,19}|[0-9a-f]{20}|[a-z]+_[0-9A-Za-z]{1,16}|we_[0-9a-f]{24})$/;
 
 function arePlain(params: RoutedRequest["params"] = {}): boolean {
   return Object.values(params).every((id) => plainId.test(id));

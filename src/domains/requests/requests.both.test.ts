@@ -379,6 +379,8 @@ describe("records contain", () => {
 
   test.each([
     ["GET", "/pets/9223372036854775807"],
+    ["DELETE", "/categories/-5"],
+    ["GET", "/requests/0f3a9c2e7b1d5f8a6c4e"],
     ["DELETE", "/keys/key_5fQ0c2mN8xWbT1Lz"],
     ["GET", "/webhook-endpoints/we_5f0c2a8e1b7d94c3a6e0f1d2"],
     ["GET", "/webhook-endpoints/we_5f0c2a8e1b7d94c3a6e0f1d2/deliveries/7"],
