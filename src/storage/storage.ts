@@ -3,8 +3,8 @@ import type { Payer } from "../timing/turns.ts";
 import type { QueryStatement, Row, Values } from "./statement.ts";
 import type { Change, Read } from "./transaction.ts";
 
-/** A store of rows, as domains read and change it. */
-export interface Storage {
+/** A store of rows, for what only reads it. */
+export interface ReadableStorage {
   /** True if reads return values, not promises. Two cheap reads can then cost less than one expensive one. */
   readonly readsSynchronously: boolean;
   /**
@@ -21,6 +21,10 @@ export interface Storage {
     statement: QueryStatement<P, R>,
     ...parameters: NoInfer<P>
   ): AsyncIterable<readonly R[]>;
+}
+
+/** A store of rows, as domains read and change it. */
+export interface Storage extends ReadableStorage {
   /**
    * Runs a transaction. Resolves when its commit is on disk. Rejects with the error that the body threw, or with
    * `StorageUnavailable`; then nothing was changed. Two exceptions, in which the commit may have succeeded:

@@ -1,5 +1,5 @@
 import type { StreamSink, StreamSource } from "../../contract/stream.ts";
-import type { ChangesOfStore, Storage } from "../../storage/storage.ts";
+import type { ChangesOfStore, ReadableStorage } from "../../storage/storage.ts";
 import { type Read, waitFor } from "../../storage/transaction.ts";
 import { nextTurn } from "../../timing/waiting.ts";
 import type { Event } from "./events.schemas.ts";
@@ -23,7 +23,7 @@ const CATCH_UP_PAGE = 8;
  * commits of this process. It reads the new events of each shop once for all followers of the shop.
  */
 export class EventWatch {
-  readonly #storage: Storage & ChangesOfStore;
+  readonly #storage: ReadableStorage & ChangesOfStore;
   readonly #failed: (error: unknown) => void;
   readonly #shops = new Map<number, WatchedShop>();
   #timer: Timer | undefined;
@@ -35,7 +35,7 @@ export class EventWatch {
   #isDue = false;
 
   /** `failed` is called with errors of the store. The next poll tries again. */
-  constructor(storage: Storage & ChangesOfStore, failed: (error: unknown) => void) {
+  constructor(storage: ReadableStorage & ChangesOfStore, failed: (error: unknown) => void) {
     this.#storage = storage;
     this.#failed = failed;
     storage.onCommit(() => this.#pollSoon());

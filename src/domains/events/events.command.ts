@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { exactJson, exactValue } from "../../contract/serialize.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { ReadableStorage } from "../../storage/storage.ts";
 import { type Command, CommandFailed, UsageError, wholeNumber, withStore } from "../../terminal/command.ts";
 import { plain, table } from "../../terminal/output.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
@@ -52,7 +52,7 @@ export function eventsCommand(types: readonly string[]): Command {
 }
 
 /** Up to `most` of the newest events that pass the filters, the oldest first. */
-async function newestOf(storage: Storage, shop: number, most: number, filters: EventFilters): Promise<Event[]> {
+async function newestOf(storage: ReadableStorage, shop: number, most: number, filters: EventFilters): Promise<Event[]> {
   const found: Event[] = [];
   let position: bigint | undefined;
   do {
@@ -66,7 +66,7 @@ async function newestOf(storage: Storage, shop: number, most: number, filters: E
 }
 
 interface FollowOptions {
-  readonly storage: Storage;
+  readonly storage: ReadableStorage;
   readonly shop: number;
   readonly filters: EventFilters;
   /** Only events after this id are written. */

@@ -3,7 +3,7 @@ import type { Caller } from "../../contract/caller.ts";
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
 import type { Authenticator, Ban } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { ReadableStorage } from "../../storage/storage.ts";
 import type { Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { isChecked, type KeyEnvironment, keyDigest, keyForm } from "./api-key.ts";
@@ -25,7 +25,7 @@ const USE_BATCH = 500;
  * called whenever an account or its keys may have changed, in this process or in another.
  */
 export class KeyAuthenticator implements Authenticator {
-  readonly #storage: Storage;
+  readonly #storage: ReadableStorage;
   readonly #keys: KeyStore;
   readonly #environment: KeyEnvironment;
   readonly #form: RegExp;
@@ -39,7 +39,7 @@ export class KeyAuthenticator implements Authenticator {
   /** The number of calls of `forget`. The result of a read that began before a call is not cached. */
   #version = 0;
 
-  constructor(storage: Storage, keys: KeyStore, environment: KeyEnvironment, clock: Clock) {
+  constructor(storage: ReadableStorage, keys: KeyStore, environment: KeyEnvironment, clock: Clock) {
     this.#storage = storage;
     this.#keys = keys;
     this.#environment = environment;

@@ -1,7 +1,7 @@
 import { type Failure, failure, invalidBody, versionMismatch } from "../../contract/errors.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { andCommit, withoutCommit } from "../../storage/combined-steps.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { ReadableStorage } from "../../storage/storage.ts";
 import { all, append, first, type Query } from "../../storage/transaction.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { type Author, publishLast } from "../events/publish.ts";
@@ -34,9 +34,9 @@ type Expectation = (pet: Pet) => boolean;
 export class PetStore {
   readonly pages: PetPages;
   readonly checks: PetChecks;
-  readonly #storage: Storage;
+  readonly #storage: ReadableStorage;
 
-  constructor(storage: Storage, { categoryExists, orderOf, clock = systemClock }: Partial<PetChecks> = {}) {
+  constructor(storage: ReadableStorage, { categoryExists, orderOf, clock = systemClock }: Partial<PetChecks> = {}) {
     this.#storage = storage;
     this.pages = new PetPages(storage);
     this.checks = { clock, categoryExists, orderOf };

@@ -1,4 +1,4 @@
-import type { Storage } from "../../storage/storage.ts";
+import type { ReadableStorage } from "../../storage/storage.ts";
 import { all } from "../../storage/transaction.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type Clock, SECOND_MS } from "../../timing/clock.ts";
@@ -10,7 +10,7 @@ const TOLERANCE = 5 * SECOND_MS;
 const PAGE = 500;
 
 interface Parts {
-  readonly storage: Storage;
+  readonly storage: ReadableStorage;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -1,7 +1,7 @@
 import { asFileError, FileError, writeNewFile } from "../../../files/new-file.ts";
 import { StorageUnavailable } from "../../../storage/errors.ts";
 import { query } from "../../../storage/statement.ts";
-import type { Storage } from "../../../storage/storage.ts";
+import type { ReadableStorage } from "../../../storage/storage.ts";
 import { first } from "../../../storage/transaction.ts";
 import type { Command } from "../../../terminal/command.ts";
 import { counted, pace } from "../../../terminal/output.ts";
@@ -69,7 +69,7 @@ export const exportCommand: Command = {
 
 /** The text of a consistent snapshot of all animals, by ascending id. Throws `StorageUnavailable`. */
 async function* textOf(
-  storage: Storage,
+  storage: ReadableStorage,
   shop: number,
   format: Format,
   onProgress: (animals: number) => void,

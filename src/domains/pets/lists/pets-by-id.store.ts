@@ -3,7 +3,7 @@ import { RecentMap } from "../../../collections/recent-map.ts";
 import { INT64_MAX, INT64_MIN } from "../../../contract/schemas.ts";
 import { type Condition, isOneOf, type Page, pageOf, readPage } from "../../../storage/pages.ts";
 import { pageRead, type QueryStatement, query, type Values } from "../../../storage/statement.ts";
-import type { Storage } from "../../../storage/storage.ts";
+import type { ReadableStorage } from "../../../storage/storage.ts";
 import { all, type Query } from "../../../storage/transaction.ts";
 import { lasting } from "../../../storage/versions.ts";
 import { attachedMetadata } from "../../metadata/metadata.store.ts";
@@ -45,11 +45,11 @@ export interface FiltersById extends Omit<ListFilters, "search" | "sort"> {
 
 /** Reads lists of animals by id, page by page. `next` of a page is the id after which the next one starts. */
 export class PetPages {
-  readonly #storage: Storage;
+  readonly #storage: ReadableStorage;
   /** The lists by status whose most recently read page was not found among nearby ids. */
   readonly #scattered = new RecentMap<string, true>(MAX_SCATTERED);
 
-  constructor(storage: Storage) {
+  constructor(storage: ReadableStorage) {
     this.#storage = storage;
   }
 

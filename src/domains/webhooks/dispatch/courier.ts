@@ -1,6 +1,6 @@
 import { isFailure } from "../../../contract/errors.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
-import type { Storage } from "../../../storage/storage.ts";
+import type { ReadableStorage } from "../../../storage/storage.ts";
 import { turns } from "../../../timing/turns.ts";
 import { nextTurn } from "../../../timing/waiting.ts";
 import { eventLog } from "../../events/events.store.ts";
@@ -18,7 +18,7 @@ const MAX_RETRIES = 16;
 
 /** What all couriers of a process share. */
 export interface CourierParts extends DeliveryParts {
-  readonly storage: Storage;
+  readonly storage: ReadableStorage;
   readonly store: DispatchStore;
   readonly slots: Slots;
   /** False if another process may have become the one that delivers. */

@@ -1,5 +1,5 @@
 import { query } from "../../../storage/statement.ts";
-import type { Storage } from "../../../storage/storage.ts";
+import type { ReadableStorage } from "../../../storage/storage.ts";
 import { first } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 
@@ -11,7 +11,7 @@ const countDisabled = query<[], { endpoints: bigint }>(
 );
 
 /** How many webhook endpoints of all accounts are disabled. The process that delivers counts them. */
-export function disabledEndpoints(storage: Storage, clock: Clock) {
+export function disabledEndpoints(storage: ReadableStorage, clock: Clock) {
   let counted = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   const age = () => clock.monotonic() - countedAt;

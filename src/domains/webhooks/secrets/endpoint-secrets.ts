@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { StorageUnusable } from "../../../storage/errors.ts";
 import { query } from "../../../storage/statement.ts";
-import type { Storage } from "../../../storage/storage.ts";
+import type { ReadableStorage } from "../../../storage/storage.ts";
 import { all } from "../../../storage/transaction.ts";
 import { DAY_MS } from "../../../timing/clock.ts";
 import { existingSecretKeys, type SecretKeys } from "./secret-keys.ts";
@@ -78,7 +78,7 @@ export const newestSecrets = query<[], NewestSecrets>(
  * nothing. The arguments are those of `openSecretKeys`.
  */
 export async function requireSecretKeys(
-  storage: Storage,
+  storage: ReadableStorage,
   listed: readonly Uint8Array[] | undefined,
   folder: string | undefined,
 ): Promise<void> {
