@@ -1,11 +1,11 @@
 import type { Payer } from "../../timing/turns.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { Change } from "../transaction.ts";
-import { WaitingByPayer } from "../waiting-by-payer.ts";
 import { commit, rollback } from "./connection.ts";
 import { isBusy } from "./database.ts";
 import { type RunGroupOptions, runGroup, type Settle, type Waiting } from "./run-group.ts";
 import type { WalFile } from "./store-files.ts";
+import { WaitingByPayer } from "./waiting-by-payer.ts";
 
 /** How long a write waits for a lock that another process holds, in milliseconds. */
 const LOCK_DEADLINE = 5_000;

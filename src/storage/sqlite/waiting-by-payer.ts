@@ -1,4 +1,4 @@
-import { type Payer, turns } from "../timing/turns.ts";
+import { type Payer, turns } from "../../timing/turns.ts";
 
 /** Transactions that wait for a commit, by who pays for them. */
 export class WaitingByPayer<T extends { readonly payer: Payer }> {
