@@ -138,6 +138,8 @@ describe.skipIf(!hasBrowser)("in the console", () => {
       await held.promise;
       await route.continue();
     });
+    await page.reload(); // the page may have asked for them before
+    await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
     await page.keyboard.type("ga");
     await page.getByRole("button", { name: "Import" }).click();
     const input = page.getByLabel("CSV file");
