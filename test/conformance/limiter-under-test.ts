@@ -5,7 +5,7 @@ import { MINUTE_MS } from "../../src/timing/clock.ts";
 import { ManualClock, NOON } from "../harness/manual-clock.ts";
 import { callerOf } from "./limiter-model.ts";
 
-/** An implementation of `WindowLimiter` without any state, and how to close it. */
+/** A limiter without any state, and how to close it. */
 export interface RunningLimiter {
   readonly limiter: WindowLimiter;
   close(): Promise<void>;

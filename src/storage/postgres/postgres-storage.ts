@@ -82,7 +82,7 @@ export class PostgresStorage implements OpenStorage {
   constructor(address: PostgresAddress, observer: StorageObserver) {
     this.#address = address;
     this.#observer = observer;
-    // If a machine dies, nothing tells its clients. Without this, each connection would find out by work that fails.
+    // If a machine dies, nothing tells its clients: each connection would find out by work that fails.
     const onSilent = () => {
       for (const slot of this.#slots) slot.closeIfIdle();
     };
