@@ -1,9 +1,9 @@
 import type { Row, SqlValue } from "./statement.ts";
 
 /** How a field of a resource is kept in its row. `T` includes undefined if the field is optional. */
-export interface StoredField<T, R> {
+export interface StoredField<T, R, C extends string = string> {
   /** The columns, in the order of their values. */
-  readonly columns: readonly string[];
+  readonly columns: readonly C[];
   /** The values of the columns. */
   readonly write: (value: T) => readonly SqlValue[];
   /** The field of a row that was read. */
@@ -13,14 +13,14 @@ export interface StoredField<T, R> {
 /** A field that is the value of its column, or absent where that is null. */
 export function inColumn<N extends string, V extends SqlValue | undefined>(
   name: N,
-): StoredField<V, Readonly<Record<N, NonNullable<V> | (undefined extends V ? null : never)>>> {
+): StoredField<V, Readonly<Record<N, NonNullable<V> | (undefined extends V ? null : never)>>, N> {
   return { columns: [name], write: (value) => [value ?? null], read: (row) => (row[name] ?? undefined) as V };
 }
 
 /** The same for a safe integer, or null. */
 export function numberInColumn<N extends string>(
   name: N,
-): StoredField<number | null, Readonly<Record<N, bigint | null>>> {
+): StoredField<number | null, Readonly<Record<N, bigint | null>>, N> {
   return { columns: [name], write: (value) => [toBigint(value)], read: (row) => toNumber(row[name]) };
 }
 
@@ -43,19 +43,19 @@ export function plainRow<R extends Row>(row: R) {
   };
 }
 
-type NamedField<T, R extends Row> = readonly [name: keyof T, field: StoredField<unknown, R>];
+type NamedField<T, R extends Row, C extends string> = readonly [name: keyof T, field: StoredField<unknown, R, C>];
 
 /**
- * The fields of a resource in its row. The compiler asks for every field of its type, so none is written and not
- * read, or read and not written.
+ * The fields of a resource in its row, which is read as `R` and written to the columns `C`. The compiler asks for every
+ * field of its type, so none is written and not read, or read and not written.
  */
-export class RowMapping<T extends object, R extends Row> {
+export class RowMapping<T extends object, R extends Row, C extends string = keyof R & string> {
   /** All columns that are written. */
-  readonly columns: readonly string[];
-  readonly #fields: readonly NamedField<T, R>[];
+  readonly columns: readonly C[];
+  readonly #fields: readonly NamedField<T, R, C>[];
 
-  constructor(fields: { readonly [F in keyof Required<T>]: StoredField<T[F], R> }) {
-    this.#fields = Object.entries(fields) as unknown as NamedField<T, R>[];
+  constructor(fields: { readonly [F in keyof Required<T>]: StoredField<T[F], R, C> }) {
+    this.#fields = Object.entries(fields) as unknown as NamedField<T, R, C>[];
     this.columns = this.#fields.flatMap(([, field]) => field.columns);
   }
 

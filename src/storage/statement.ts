@@ -130,6 +130,8 @@ export function lockStatement<P extends [owner: number | string, ...Values], R e
   return made({ sql, kind: "change", locks: true });
 }
 
+type Integer = bigint | number;
+
 /** What the engine gives an appended row. */
 export interface Appended extends Row {
   readonly id: bigint;
@@ -165,11 +167,13 @@ export interface Append<R extends Values = Values, L extends Values = Values> {
    * first row gets, to which the others add 1 each; no row if the shop takes none of them, or not all: then each alone.
    */
   readonly count: ChangeStatement<[shop: number, now: number, rows: number, ...amounts: number[]], Appended>;
-  readonly insert: InsertStatement<[shop: number, id: bigint, at: number | bigint, ...row: R]>;
+  readonly insert: InsertStatement<readonly [shop: Integer, id: Integer, at: Integer, ...row: R]>;
   /** Its row in the log. */
-  readonly log: InsertStatement<[shop: number, id: bigint, at: number | bigint, logId: bigint, ...logged: L]>;
+  readonly log: InsertStatement<
+    readonly [shop: Integer, id: Integer | null, at: Integer, logId: Integer, ...logged: L]
+  >;
   /** Adds the number of rows with the same `countedBy` to its count. */
-  readonly countGroup: InsertStatement<[shop: number, countedBy: bigint, rows: number]>;
+  readonly countGroup: InsertStatement<readonly [shop: Integer, countedBy: Integer, rows: Integer]>;
 }
 
 /** JSON of values, such as several rows for one parameter. 64-bit integers are exact, because they become strings. */

@@ -1,4 +1,4 @@
-import { type ChangeStatement, change, type InsertStatement, type PlaceValue, type Values } from "./statement.ts";
+import { type ChangeStatement, change, type InsertStatement, type PlaceValue } from "./statement.ts";
 
 /** The maximum number of rows deleted in one transaction. It bounds how long one blocks others. */
 export const DELETE_BATCH_SIZE = 500;
@@ -92,6 +92,13 @@ type ValueOf<C> =
   | (C extends { values: readonly (infer V)[] } ? V : C extends { type: "INTEGER" } ? bigint : string)
   | (C extends { optional: true } ? null : never);
 
+/** The columns of a table. */
+export type ColumnOf<T extends Table> = keyof T["columns"] & string;
+/** The values of parameters for these columns. A number must be an integer. */
+type ParametersOf<C extends Columns, N extends readonly (keyof C)[]> = {
+  readonly [I in keyof N]: ValueOf<C[N[I]]> | (C[N[I]] extends { type: "INTEGER" } ? number : never);
+};
+
 /** Declares a table. A domain lists it in its `tables`. */
 export function table<const C extends Columns>(name: string, columns: C, options: Options): Table<C> {
   const owner = options.key[0] === "shop" && !options.isNumbered ? "shop" : options.owner;
@@ -116,25 +123,25 @@ function deletion(name: string, owner: string, key: readonly string[]): OwnedRow
 interface InsertOptions {
   /** SQL of values that are not those of the parameter in their place. */
   readonly made?: Readonly<Record<string, (value: PlaceValue) => string>>;
-  /** How many parameters there are, if not as many as columns. */
-  readonly width?: number;
   /** What comes after the values. */
   readonly end?: string;
 }
 
 /** A statement that inserts a row with these columns, whose values are its parameters in this order. */
-export function insertInto<P extends Values>(
-  { name, columns }: Table,
-  names: readonly string[],
-  { made = {}, width = names.length, end = "" }: InsertOptions = {},
-): InsertStatement<P> {
+export function insertInto<C extends Columns, const N extends readonly (keyof C & string)[]>(
+  { name, columns }: Table<C>,
+  names: N,
+  { made = {}, end = "" }: InsertOptions = {},
+): InsertStatement<ParametersOf<C, N>> {
   const head = `INSERT INTO ${name} (${names.join(", ")})`;
   const rowOf = (value: PlaceValue) =>
     names
       .map((column, index) => made[column]?.(value) ?? value(index + 1, (columns[column] as Column).type))
       .join(", ");
-  const { sql, kind } = change<P>(`${head} VALUES (${rowOf((parameter) => `$${parameter}`)}) ${end}`.trim());
-  return { sql, kind, head, rowOf, end, width };
+  const { sql, kind } = change<ParametersOf<C, N>>(
+    `${head} VALUES (${rowOf((parameter) => `$${parameter}`)}) ${end}`.trim(),
+  );
+  return { sql, kind, head, rowOf, end, width: names.length };
 }
 
 /** What deletes rows with their owner, of those tables whose rows belong to a `shop` or to an `account_id`. */

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { eventTable } from "../../src/domains/events/events.table.ts";
 import { countInCategory } from "../../src/domains/pets/counts/category-animals.store.ts";
+import type { PetStatus } from "../../src/domains/pets/pets.schemas.ts";
 import { petTable } from "../../src/domains/pets/pets.statements.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
-import { type Append, type Appended, change, lockStatement, query, type Row } from "../../src/storage/statement.ts";
+import { type Appended, change, lockStatement, query, type Row } from "../../src/storage/statement.ts";
 import type { OpenStorage } from "../../src/storage/storage.ts";
 import { insertInto } from "../../src/storage/table.ts";
 import { all, append, first } from "../../src/storage/transaction.ts";
@@ -20,28 +21,16 @@ interface LogRow extends Row {
 interface AmountRow extends Row {
   amount: bigint;
 }
-type PetValues = [name: string, categoryId: number, status: string | null];
 
 const addShop = change("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
-const appended: Append<PetValues, [actor: string]> = {
+const appended = {
   count: lockStatement<[shop: number, now: number, rows: number, ...amounts: number[]], Appended>(
     `UPDATE shops SET last_at = $2, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
        open_orders = open_orders + $4 WHERE shop = $1
      RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
   ),
-  insert: insertInto<[shop: number, id: bigint, at: number | bigint, ...PetValues]>(petTable, [
-    "shop",
-    "id",
-    "added_at",
-    "name",
-    "category_id",
-    "status",
-  ]),
-  log: insertInto<[shop: number, id: bigint, at: number | bigint, logId: bigint, actor: string]>(
-    eventTable,
-    ["shop", "under", "at", "id", "actor", "type"],
-    { made: { type: () => "'pet.created'" }, width: 5 },
-  ),
+  insert: insertInto(petTable, ["shop", "id", "added_at", "name", "category_id", "status"]),
+  log: insertInto(eventTable, ["shop", "under", "at", "id", "actor", "type"]),
   countGroup: countInCategory,
 };
 const log = query<[], LogRow>(
@@ -57,7 +46,7 @@ const deletePet = change<[id: bigint]>("DELETE FROM pets WHERE shop = 1 AND id =
 interface Values {
   readonly shop?: number;
   readonly categoryId?: number;
-  readonly status?: string | null;
+  readonly status?: PetStatus | null;
   readonly amount?: number;
 }
 const appending = (name: string, { shop = 1, categoryId = 1, status = null, amount = 1 }: Values = {}) =>
@@ -65,7 +54,7 @@ const appending = (name: string, { shop = 1, categoryId = 1, status = null, amou
     shop,
     now: 7,
     row: [name, categoryId, status],
-    logged: [`key of ${name}`],
+    logged: [`key of ${name}`, "pet.created"],
     amounts: [amount],
     countedBy: BigInt(categoryId % 3),
   });
@@ -77,7 +66,7 @@ const appendNumbered = (numbers: readonly bigint[], stores: readonly [OpenStorag
   Promise.all(
     numbers.map(async (number) => {
       const index = Number(number);
-      const values = { categoryId: index, status: index % 2 ? "sold" : null, amount: index };
+      const values = { categoryId: index, status: index % 2 ? ("sold" as const) : null, amount: index };
       return { index, row: await appendTo(stores[index % 2 ? 1 : 0], `Pet ${index}`, values) };
     }),
   );
@@ -122,7 +111,9 @@ export function appendConformance({ storage, open }: StoreUnderTest): void {
 
     test("is refused alone, and leaves no gap", async () => {
       const statuses = [null, "flying", "sold", "flying", "sold"];
-      const failures = statuses.map((status) => failureOf(() => appendTo(storage(), "Rex", { status })));
+      const failures = statuses.map((status) =>
+        failureOf(() => appendTo(storage(), "Rex", { status: status as PetStatus | null })),
+      );
       const refused = expect.any(StorageUnavailable);
       expect(await Promise.all(failures)).toEqual([undefined, refused, undefined, refused, undefined]);
       expect((await storage().read(all(log))).map(({ id }) => id)).toEqual(oneTo(3));

@@ -22,6 +22,8 @@ import { Int64 } from "${root}/src/contract/schemas.ts";
 import { together } from "${root}/src/storage/combined-steps.ts";
 import { change, query } from "${root}/src/storage/statement.ts";
 import type { OpenStorage } from "${root}/src/storage/storage.ts";
+import { inColumn, RowMapping } from "${root}/src/storage/row-mapping.ts";
+import { insertInto, integer, type RowOf, table, text } from "${root}/src/storage/table.ts";
 import { afterCommit, all, append, waitFor } from "${root}/src/storage/transaction.ts";
 export const toyNotFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this id." });
 export const toyBroken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });
@@ -40,7 +42,8 @@ const common = {
 } as const;
 export const reads = [defineOperation(common)] as const;
 export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST" })] as const;
-export { afterCommit, append, together, waitFor };
+export const toys = table("toys", { id: integer, name: text }, { key: ["id"] });
+export { afterCommit, all, append, inColumn, insertInto, RowMapping, type RowOf, together, waitFor };
 export declare const storage: OpenStorage;
 export const count = () => all(query("SELECT count(*) FROM toys"));
 export const mend = () => all(change<[name: string]>("UPDATE toys SET name = $1"), "whole");
@@ -64,6 +67,18 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
   "a key that is missing": [
     `const { summary, ...rest } = common; export const one = defineOperation(rest);`,
     "Property 'summary' is missing in type '…' but required in type 'Omit<Operation, Defaulted>'.",
+  ],
+  "a column that the table does not have": [
+    `const one = insertInto(toys, ["id", "nam"]);`,
+    `Type '"nam"' is not assignable to type '"id" | "name"'.`,
+  ],
+  "a value that does not fit its column": [
+    `const one = all(insertInto(toys, ["id", "name"]), 1n, null);`,
+    "Type 'null' is not assignable to type 'string'.",
+  ],
+  "a field in a column that the table does not have": [
+    `const one = new RowMapping<{ name: string }, RowOf<typeof toys>>({ name: inColumn("nam") });`,
+    `Type '"nam"' is not assignable to type '"id" | "name"'.`,
   ],
   "a scope that does not exist": [
     `const one = defineOperation({ ...common, scopes: ["fly"] });`,

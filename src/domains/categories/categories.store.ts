@@ -7,7 +7,7 @@ import { type Page, pageOf } from "../../storage/pages.ts";
 import { RowMapping } from "../../storage/row-mapping.ts";
 import { change, type IdRow, query, type SqlValue } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { count, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
+import { type ColumnOf, count, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
@@ -54,7 +54,7 @@ type CategoryRow = Omit<RowOf<typeof categoryTable>, "shop" | "name_key" | "has_
   metadata: string | null;
 };
 /** How a category is kept in its row. */
-const fields = new RowMapping<Omit<Category, "id">, CategoryRow>({
+const fields = new RowMapping<Omit<Category, "id">, CategoryRow, ColumnOf<typeof categoryTable>>({
   name: { columns: ["name", "name_key"], write: (name) => [name, nameKey(name)], read: ({ name }) => name },
   metadata: metadataField,
 });
@@ -75,7 +75,7 @@ const firstRows = query<[shop: number, limit: number], CategoryRow>(
 const rowsAfter = query<[...Key, limit: number], CategoryRow>(
   `SELECT ${columns} FROM categories WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
-const insert = insertInto<[...Key, ...SqlValue[]]>(categoryTable, ["shop", "id", ...fields.columns]);
+const insert = insertInto(categoryTable, ["shop", "id", ...fields.columns]);
 const setFields = change<[...Key, ...SqlValue[]]>(
   `UPDATE categories SET ${fields.assignments(3)} WHERE shop = $1 AND id = $2`,
 );

@@ -27,5 +27,5 @@ export const eventTable = table(
 
 export type EventRow = Omit<RowOf<typeof eventTable>, "shop">;
 /** The columns besides `id` that are small. In a row, they come before the others. */
-export const smallColumns = ["at", "type", "under", "subject", "actor", "request_id"];
-export const columns = [...smallColumns, "data", "previous"];
+export const smallColumns = ["at", "type", "under", "subject", "actor", "request_id"] as const;
+export const columns = [...smallColumns, "data", "previous"] as const;

@@ -40,19 +40,7 @@ export function keyIdOf(actor: string): string | undefined {
   return ["system", "operator", UNNAMED_KEY].includes(actor) ? undefined : actor;
 }
 
-type New = [
-  at: number,
-  type: string,
-  under: bigint | null,
-  subject: string | null,
-  actor: string,
-  requestId: string | null,
-];
-type Json = [data: string | null, previous: string | null];
-
-type EventValues = [shop: number, id: bigint, ...New, ...Json];
-
-const insert = insertInto<EventValues>(eventTable, ["shop", "id", ...columns]);
+const insert = insertInto(eventTable, ["shop", "id", ...columns]);
 
 /**
  * Part of a transaction: adds events, in this order, to the log of the shop that it has locked, and writes the figures
@@ -70,7 +58,7 @@ export function publish(
   }
   const rows = events.map(
     ({ type, under, subjectId, data, previous }) =>
-      [shop, ++locked.lastEventId, at, type.type, under, subjectId, actor, requestId, data, previous] as EventValues,
+      [shop, ++locked.lastEventId, at, type.type, under, subjectId, actor, requestId, data, previous] as const,
   );
   return together([updateShop(locked), insertAll(insert, rows)]);
 }

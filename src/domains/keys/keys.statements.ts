@@ -1,7 +1,7 @@
 import { type Caller, type Mode, modes, type Scope } from "../../contract/caller.ts";
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
 import { inColumn, numberInColumn, plainRow, RowMapping, toNumber } from "../../storage/row-mapping.ts";
-import { cachedChange, change, lookUp, query, type SqlValue } from "../../storage/statement.ts";
+import { cachedChange, change, lookUp, query } from "../../storage/statement.ts";
 import { count, insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
 import type { ApiKey, NewKey } from "./keys.ts";
@@ -45,7 +45,6 @@ export type KeyRow = Omit<RowOf<typeof keyTable>, "digest">;
 type CallerRow = PlanRow & KeyRow & { shop: bigint | null; suspended_at: bigint | null };
 
 type Position = [createdAt: number, id: string, limit: number];
-type NewKeyValues = [id: string, digest: string, hint: string, createdAt: number, end: number | null, ...SqlValue[]];
 
 /** How the properties of a new key are kept in its row. */
 export const keyFields = new RowMapping<NewKey, KeyRow>({
@@ -100,7 +99,7 @@ export const keyByDigest = lookUp<[digest: string], CallerRow>(
      LEFT JOIN shops ON shops.account_id = api_keys.account_id AND shops.mode = api_keys.mode
    WHERE digest = ${value(1)}`,
 );
-export const insertKey = insertInto<NewKeyValues>(
+export const insertKey = insertInto(
   keyTable,
   ["id", "digest", "hint", "created_at", "expires_at", ...keyFields.columns],
   { end: `RETURNING ${keyColumns}` },

@@ -45,14 +45,14 @@ export function pairsOf(kind: MetadataKind, from: string, shop = "$1"): string {
 type Key = [shop: number, kind: MetadataKind, id: bigint];
 
 const columns = ["shop", "kind", "id", "pairs"] as const;
-const insert = insertInto<[...Key, pairs: string]>(metadataTable, columns);
-const set = insertInto<[...Key, pairs: string]>(metadataTable, columns, {
+const insert = insertInto(metadataTable, columns);
+const set = insertInto(metadataTable, columns, {
   end: "ON CONFLICT (shop, kind, id) DO UPDATE SET pairs = excluded.pairs",
 });
 const remove = change<Key>("DELETE FROM metadata WHERE shop = $1 AND kind = $2 AND id = $3");
 
 /** What the row of a resource has of its pairs, which `metadataColumn` reads. */
-export const metadataField: StoredField<Metadata | undefined, { readonly metadata: string | null }> = {
+export const metadataField: StoredField<Metadata | undefined, { readonly metadata: string | null }, "has_metadata"> = {
   columns: ["has_metadata"],
   write: (pairs) => [pairs ? 1n : null],
   read: ({ metadata }) => (metadata === null ? undefined : (JSON.parse(metadata) as Metadata)),

@@ -6,8 +6,8 @@ import { together } from "../../storage/combined-steps.ts";
 import { type Condition, isOneOf, type Page, readPage } from "../../storage/pages.ts";
 import { prefixBounds } from "../../storage/prefix.ts";
 import { inColumn, RowMapping } from "../../storage/row-mapping.ts";
-import { acrossShops, cachedChange, change, type IdRow, query, type SqlValue } from "../../storage/statement.ts";
-import { insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
+import { acrossShops, cachedChange, change, type IdRow, query } from "../../storage/statement.ts";
+import { type ColumnOf, insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Change, type Query } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, metadataField } from "../metadata/metadata.store.ts";
 import { priceField } from "../shops/prices.ts";
@@ -79,7 +79,7 @@ const time = (moment: string | undefined) => [moment === undefined ? null : BigI
 const shownTime = (milliseconds: bigint | null) => (milliseconds === null ? undefined : timestampOf(milliseconds));
 
 /** How an order is kept in its row. */
-export const orderFields = new RowMapping<Omit<StoreOrder, "id">, OrderRow>({
+export const orderFields = new RowMapping<Omit<StoreOrder, "id">, OrderRow, ColumnOf<typeof orderTable>>({
   petId: inColumn("pet_id"),
   reference: {
     columns: ["reference", "reference_start"],
@@ -147,12 +147,7 @@ export const bringNearer = change<[milliseconds: number, shop: number]>(
 export const nextId = change<[shop: number], IdRow>(
   "UPDATE shops SET last_order_id = last_order_id + 1 WHERE shop = $1 RETURNING last_order_id AS id",
 );
-export const insert = insertInto<[...Key, dueAt: number, ...SqlValue[]]>(orderTable, [
-  "shop",
-  "id",
-  "due_at",
-  ...orderFields.columns,
-]);
+export const insert = insertInto(orderTable, ["shop", "id", "due_at", ...orderFields.columns]);
 /** Part of a transaction: writes what has changed of an order. Other columns, which are in many indices, cost time. */
 export function* writeOrder(shop: number, before: StoreOrder, after: StoreOrder): Change<void> {
   const [assignments, values] = orderFields.changes(before, after, 3);

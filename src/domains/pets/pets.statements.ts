@@ -1,7 +1,17 @@
 import { foldedToStore } from "../../contract/schemas.ts";
 import { inColumn, RowMapping } from "../../storage/row-mapping.ts";
 import { change, type IdRow, lookUp, query, type SqlValue } from "../../storage/statement.ts";
-import { derived, insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
+import {
+  type ColumnOf,
+  derived,
+  insertInto,
+  integer,
+  oneOf,
+  optional,
+  type RowOf,
+  table,
+  text,
+} from "../../storage/table.ts";
 import { eventTable } from "../events/events.table.ts";
 import { metadataColumn, metadataField } from "../metadata/metadata.store.ts";
 import { priceField } from "../shops/prices.ts";
@@ -52,7 +62,7 @@ type Key = [shop: number, id: bigint];
 type Values = readonly SqlValue[];
 
 /** How an animal is kept in its row. */
-export const petFields = new RowMapping<Omit<Pet, "id">, PetRow>({
+export const petFields = new RowMapping<Omit<Pet, "id">, PetRow, ColumnOf<typeof petTable>>({
   name: {
     columns: ["name", "name_folded"],
     write: (name) => [name, foldedToStore(name)],
@@ -79,16 +89,9 @@ export const setStatus = change<[status: PetStatus, ...Key]>("UPDATE pets SET st
 export const setFields = change<[...Key, ...Values]>(
   `UPDATE pets SET ${petFields.assignments(3)} WHERE shop = $1 AND id = $2`,
 );
-export const insert = insertInto<[...Key, at: number | bigint, ...Values]>(petTable, [
-  "shop",
-  "id",
-  "added_at",
-  ...petFields.columns,
-]);
+export const insert = insertInto(petTable, ["shop", "id", "added_at", ...petFields.columns]);
 /** The event of a new animal. The last value is the JSON of the animal without its id and the first brace. */
-const log = insertInto<
-  [...Key, at: number | bigint, eventId: bigint, type: string, actor: string, requestId: string | null, data: string]
->(eventTable, ["shop", "under", "at", "id", "type", "actor", "request_id", "data"], {
+const log = insertInto(eventTable, ["shop", "under", "at", "id", "type", "actor", "request_id", "data"], {
   made: { data: (value) => `'{"id":' || ${value(2, "INTEGER")} || ',' || ${value(8, "TEXT")}` },
 });
 export const newPetRow = { count: countAnimals, insert, log, countGroup: countInCategory };

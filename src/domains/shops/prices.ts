@@ -4,12 +4,9 @@ import type { Query } from "../../storage/transaction.ts";
 import type { NewPrice, Price } from "./price.schemas.ts";
 import { currencyOf } from "./shop-settings.store.ts";
 
-interface PriceColumns {
-  readonly amount: bigint | null;
-  readonly currency: string | null;
-}
+type PriceColumns = Readonly<{ amount: bigint | null; currency: string | null }>;
 /** How a price is kept in a row. */
-export const priceField: StoredField<Price | undefined, PriceColumns> = {
+export const priceField: StoredField<Price | undefined, PriceColumns, keyof PriceColumns> = {
   columns: ["amount", "currency"],
   write: (price) => (price ? [price.amount, price.currency] : [null, null]),
   read: ({ amount, currency }) => (amount === null ? undefined : { amount, currency: currency as string }),

@@ -28,11 +28,9 @@ const reassignCategory = change<[to: bigint, shop: number, from: bigint, first: 
 /** How many animals one transaction moves at most. */
 const MOST_MOVED = 1_000;
 /** Counts animals that have come to a category; below 0, those that have left it. */
-export const countInCategory = insertInto<[shop: number, categoryId: bigint, animals: number]>(
-  categoryAnimalTable,
-  ["shop", "category_id", "animals"],
-  { end: "ON CONFLICT (shop, category_id) DO UPDATE SET animals = category_animals.animals + excluded.animals" },
-);
+export const countInCategory = insertInto(categoryAnimalTable, ["shop", "category_id", "animals"], {
+  end: "ON CONFLICT (shop, category_id) DO UPDATE SET animals = category_animals.animals + excluded.animals",
+});
 const firstUnreferencedCategory = query<[from: bigint, shop: number], IdRow>(`
   WITH RECURSIVE candidate (id) AS (
     SELECT CAST($1 AS BIGINT)

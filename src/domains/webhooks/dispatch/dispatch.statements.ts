@@ -51,10 +51,6 @@ type SavedRow = Pick<
 >;
 type VersionRow = { version: bigint };
 
-type Message = [id: bigint, kind: string, webhookId: string, eventId: bigint | null, type: string];
-type Attempt = [number: number, at: number, duration: number];
-type Outcome = [outcome: string, failure: string | null, status: number | null, response: string | null];
-
 const isSuspended =
   "EXISTS (SELECT 1 FROM accounts WHERE accounts.id = webhook_endpoints.account_id AND suspended_at IS NOT NULL)";
 /** `isDue` as SQL. `$1` is the time, `$2` is `LONGEST_DELAY`. */
@@ -104,11 +100,22 @@ export const saveHealth = change<[health: string, failingSince: number | null, w
   `UPDATE webhook_endpoints SET health = $1, failing_since = $2, waits_until = $3
    WHERE account_id = $4 AND mode = $5 AND id = $6`,
 );
-/** The values are in the order of the columns. */
-export const insertDelivery = insertInto<[...KeyInShop, ...Message, ...Attempt, ...Outcome]>(
-  deliveryTable,
-  Object.keys(deliveryTable.columns),
-);
+export const insertDelivery = insertInto(deliveryTable, [
+  "shop",
+  "endpoint_id",
+  "id",
+  "kind",
+  "webhook_id",
+  "event_id",
+  "event_type",
+  "attempt",
+  "at",
+  "duration",
+  "outcome",
+  "failure",
+  "status",
+  "response",
+]);
 export const deleteDeliveriesUpTo = change<[...KeyInShop, id: bigint]>(
   "DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id <= $3",
 );

@@ -52,7 +52,6 @@ export type OwnedEndpointRow = EndpointRow & { shop: bigint };
 /** What identifies an endpoint, and the same without its mode: the shop has one. */
 export type Key = [accountId: string, mode: Mode, id: string];
 export type KeyInShop = [shop: number, endpointId: string];
-type NewEndpointValues = [...Key, secrets: string, createdAt: number, shop: number, position: bigint, health: string];
 /** The fields that are stored as they are sent. All of them are shown. */
 type SentFields = Pick<RecordedEndpoint, Exclude<keyof (NewEndpoint & EndpointPatch), "paused" | "expiresAt">>;
 
@@ -89,11 +88,17 @@ export const allEndpoints = acrossShops<[], OwnedEndpointRow>(
   `SELECT ${endpointColumns("state")}, shop FROM webhook_endpoints JOIN shops USING (account_id, mode)
    ORDER BY account_id, mode, created_at, id`,
 );
-const newColumns = ["account_id", "mode", "id", "secrets", "created_at", "followed_shop", "position", "health"];
-export const insertEndpoint = insertInto<[...NewEndpointValues, ...SqlValue[]]>(endpointTable, [
-  ...newColumns,
-  ...endpointFields.columns,
-]);
+const newColumns = [
+  "account_id",
+  "mode",
+  "id",
+  "secrets",
+  "created_at",
+  "followed_shop",
+  "position",
+  "health",
+] as const;
+export const insertEndpoint = insertInto(endpointTable, [...newColumns, ...endpointFields.columns]);
 export const setEndpoint = change<[...Key, ...SqlValue[]]>(
   `UPDATE webhook_endpoints SET ${endpointFields.assignments(4)} WHERE ${isOne}`,
 );
