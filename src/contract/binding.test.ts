@@ -31,6 +31,7 @@ const changing = [
     name: "mendToy",
     method: "POST",
     summary: "Mend a toy",
+    emits: [],
   }),
 ] as const;
 

@@ -10,7 +10,7 @@ import { itemsOf } from "./validators.ts";
 
 /** All faults of one operation, each with its repair. `operations` are all that are served with it. */
 export function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
-  const { name, method, path, summary, description, response, body, sends, tag, errors } = operation;
+  const { name, path, summary, description, response, body, sends, tag, errors } = operation;
   return [
     ...(/^[a-z][A-Za-z0-9]*$/.test(name) ? [] : ["the name is not written in lowerCamelCase, like getPet."]),
     ...(/^(\/[A-Za-z0-9_-]+|\/\{[A-Za-z][A-Za-z0-9]*\})+$/.test(path)
@@ -18,11 +18,9 @@ export function operationFaults(operation: Operation, operations: readonly Opera
       : [`the path ${path} is malformed; write it like /pets/{petId}.`]),
     ...(summary.trim() && description.trim() ? [] : ["the summary or the description is empty; write both."]),
     ...(tag.name.trim() && tag.description.trim() ? [] : ["the tag has no name or no description; write both."]),
-    ...(body && method === "GET" ? ["a GET operation has no body; use query, or another method."] : []),
     ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice; remove one.`),
     ...preconditionFaults(operation),
     ...entityTagFaults(operation, operations),
-    ...emissionFaults(operation),
     ...parameterFaults(operation),
     ...pagingFaults(operation),
     ...deprecationFaults(operation, operations),
@@ -36,9 +34,8 @@ export function operationFaults(operation: Operation, operations: readonly Opera
   ];
 }
 
-function* preconditionFaults({ ifMatch, method, errors }: Operation): Generator<string> {
+function* preconditionFaults({ ifMatch, errors }: Operation): Generator<string> {
   const canFail = errors.includes(preconditionFailed);
-  if (ifMatch && method === "GET") yield "a GET operation does not honour If-Match; remove ifMatch.";
   if (ifMatch && !canFail)
     yield `it honours If-Match without the error ${preconditionFailed.code}; add preconditionFailed to errors.`;
   if (canFail && !ifMatch)
@@ -51,11 +48,6 @@ function entityTagFaults({ method, response }: Operation, operations: readonly O
   return method !== "GET" && isRead && !response.entityTag
     ? ["it returns what a GET shows; set response.entityTag to true."]
     : [];
-}
-
-function emissionFaults({ method, emits }: Operation): string[] {
-  if (method === "GET") return emits ? ["a GET operation adds no events; remove emits."] : [];
-  return emits ? [] : ["it has no emits; list its events, or set emits to []."];
 }
 
 function propertiesOf(schema: TSchema | undefined): string[] {
@@ -93,12 +85,11 @@ function isDate(text: string): boolean {
   return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(`${text}T`);
 }
 
-function* streamFaults({ method, paged, response }: Operation): Generator<string> {
-  const { stream, status, schema } = response;
+function* streamFaults({ paged, response }: Operation): Generator<string> {
+  const { stream, schema } = response;
   if (!stream) return;
   const each = (name: string, fits: (field: TSchema) => boolean) =>
     variantsOf(schema).every(({ properties = {} }: Partial<TObject>) => properties[name] && fits(properties[name]));
-  if (method !== "GET" || status !== 200) yield "only a GET with status 200 is streamed; remove response.stream.";
   if (paged) yield "a streamed operation has no pages; remove paged.";
   if (!each(stream.id, isInt64))
     yield `the stream takes its ids from ${stream.id}, which is not an int64 of the response.`;

@@ -73,7 +73,7 @@ export interface Operation {
   };
   /**
    * Types of the events that a success adds to the log of the shop. The first is always added, unless nothing changed.
-   * Absent for a `GET`. Required for every other operation; empty if it changes no resource.
+   * Empty if it changes no resource.
    */
   readonly emits?: readonly EventType["type"][];
   /** The tools for assistants that call it, by names that are unique; none by default. */
@@ -176,11 +176,11 @@ type Defined<D extends OperationDefinition> = Omit<D, "errors"> &
 /** The parts of an operation with known keys. Schemas and examples are not listed, because they can have any key. */
 type PartName = "tag" | "deprecation" | "params" | "body" | "response" | "paged";
 
-declare const misspelled: unique symbol;
+declare const refused: unique symbol;
 
 /** No value has this type. The compiler shows its name for a misspelled key, so the name is the message. */
 interface MisspelledKeyOf<Of extends string> {
-  readonly [misspelled]: Of;
+  readonly [refused]: Of;
 }
 
 /** Refuses the keys of `T` that `Known` lacks. */
@@ -192,12 +192,24 @@ type OnlyKnownKeys<D extends OperationDefinition> = NoOthers<D, Operation, "oper
   readonly [K in PartName & keyof D]: NoOthers<D[K], NonNullable<Operation[K]>, K>;
 };
 
+/** No value has this type, either: its name is the message for what the method excludes. */
+interface NotPossibleFor<Method> {
+  readonly [refused]: Method;
+}
+
+/** What the method decides: a `GET` takes no body and changes nothing, and only it can be a stream. */
+type OfMethod<M, Never = NotPossibleFor<M>> = M extends "GET"
+  ? { readonly body?: Never; readonly ifMatch?: Never; readonly emits?: Never; readonly response: { status: 200 } }
+  : { readonly emits: readonly EventType["type"][]; readonly response: { readonly stream?: Never } };
+
 /**
  * Gives an operation its exact type and fills in the defaults: the tag's stability, a test panel, the scopes (`read`
- * for a GET, otherwise `write`), and the error of its path parameters. The compiler rejects unknown keys,
- * and `contractFaults` finds other faults at build time or startup.
+ * for a GET, otherwise `write`), and the error of its path parameters. The compiler rejects unknown keys and those
+ * that the method excludes, and `contractFaults` finds other faults at build time or startup.
  */
-export function defineOperation<const D extends OperationDefinition>(definition: D & OnlyKnownKeys<D>): Defined<D> {
+export function defineOperation<const D extends OperationDefinition>(
+  definition: D & OnlyKnownKeys<D> & OfMethod<D["method"]>,
+): Defined<D> {
   const { tag, method, params, errors = [] }: OperationDefinition = definition;
   const scopes: Operation["scopes"] = [method === "GET" ? "read" : "write"];
   const ofParams = params && !errors.includes(params.invalidError) ? [params.invalidError] : [];

@@ -41,7 +41,7 @@ const common = {
   errors: [toyNotFound],
 } as const;
 export const reads = [defineOperation(common)] as const;
-export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST" })] as const;
+export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST", emits: [] })] as const;
 export const toys = table("toys", { id: integer, name: text }, { key: ["id"] });
 export { afterCommit, all, append, inColumn, insertInto, RowMapping, type RowOf, together, waitFor };
 export declare const storage: OpenStorage;
@@ -67,6 +67,26 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
   "a key that is missing": [
     `const { summary, ...rest } = common; export const one = defineOperation(rest);`,
     "Property 'summary' is missing in type '…' but required in type 'Omit<Operation, Defaulted>'.",
+  ],
+  "a GET that takes a body": [
+    `const one = defineOperation({ ...common, body: { schema: common.response.schema, examples: {} } });`,
+    `Property '[refused]' is missing in type '{ schema: Type.TObject<{ id: Type.TUnsafe<bigint>; }>; examples: {}; }' but required in type 'NotPossibleFor<"GET">'.`,
+  ],
+  "a GET that adds events": [
+    `const one = defineOperation({ ...common, emits: [] });`,
+    `Property '[refused]' is missing in type '[]' but required in type 'NotPossibleFor<"GET">'.`,
+  ],
+  "a GET that creates": [
+    `const one = defineOperation({ ...common, response: { ...common.response, status: 201 } });`,
+    "Type 'number' is not assignable to type 'never'.",
+  ],
+  "a change that does not say what events it adds": [
+    `const one = defineOperation({ ...common, method: "POST" });`,
+    "Property 'emits' is missing in type '…' but required in type '…'.",
+  ],
+  "a change that is a stream": [
+    `const stream = { id: "id", event: "id" }; export const one = defineOperation({ ...common, method: "POST", emits: [], response: { ...common.response, stream } });`,
+    `Property '[refused]' is missing in type '{ id: string; event: string; }' but required in type 'NotPossibleFor<"POST">'.`,
   ],
   "a column that the table does not have": [
     `const one = insertInto(toys, ["id", "nam"]);`,
@@ -265,10 +285,6 @@ const startupMessages: Readonly<Record<string, readonly [change: object, message
   "an error code has another form": [
     { errors: [toyNotFound, defineError({ ...toyBroken, code: "ToyBroken" })] },
     "ToyBroken: an error code is written in snake_case, like pet_not_found.",
-  ],
-  "a change does not list its events": [
-    { method: "DELETE", response: noContent("It is gone.") },
-    "findToy: it has no emits; list its events, or set emits to [].",
   ],
   "a change shows what a GET shows": [
     { method: "PUT", path: "/toys/{toyId}", emits: [] },
