@@ -1,6 +1,7 @@
 import { CryptoHasher } from "bun";
+import { creationOf } from "./creation.ts";
 import { StorageUnusable } from "./errors.ts";
-import { creationOf, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 /** One change of the schema. Migrations never change after their release; new ones are added at the end. */
 export interface Migration {
