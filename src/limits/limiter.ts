@@ -14,12 +14,12 @@ import {
 } from "./windows.ts";
 
 /** Gets an answer from a decision. `position` is the place of a request among those that it decides, from 0. */
-export type Read<T> = (decision: Decision, position: number) => T;
+export type ReadDecision<T> = (decision: Decision, position: number) => T;
 
 /** Counts requests. */
 export interface Counts {
   /** Decides on a request and counts it, in one atomic step. With 0 requests, nothing is counted. */
-  admit<T>(sender: Sender, requests: 0 | 1, read: Read<T>): MaybePromise<T>;
+  admit<T>(sender: Sender, requests: 0 | 1, read: ReadDecision<T>): MaybePromise<T>;
   /** Forgets the counts of an account in memory and on the shared server, before its rows are deleted. */
   forget(accountId: string): Promise<void>;
 }

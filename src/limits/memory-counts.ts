@@ -2,7 +2,7 @@ import { RecentMap } from "../collections/recent-map.ts";
 import { type Mode, modes } from "../contract/caller.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import type { Counts, Read } from "./limiter.ts";
+import type { Counts, ReadDecision } from "./limiter.ts";
 import { type LimitStore, SAVE_BATCH } from "./limits.store.ts";
 import { type AdmittedAlone, type Decision, type Kind, kinds, type Name, type Sender, Windows } from "./windows.ts";
 
@@ -32,14 +32,14 @@ export class MemoryCounts implements Counts {
     this.#store = store;
   }
 
-  admit<T>(sender: Sender, requests: 0 | 1, read: Read<T>): MaybePromise<T> {
+  admit<T>(sender: Sender, requests: 0 | 1, read: ReadDecision<T>): MaybePromise<T> {
     const known = this.#records[sender.kind].get(sender.owner);
     if (known) return this.#answer(known, sender, requests, read);
     return whenReady(this.#load(sender, requests > 0), (loaded) => this.#answer(loaded, sender, requests, read));
   }
 
   /** Decides in place of Valkey. Each request counts `weight` times, because as many processes decide like this. */
-  admitAlone<T>(sender: Sender, requests: 0 | 1, read: Read<T>, weight: number): T {
+  admitAlone<T>(sender: Sender, requests: 0 | 1, read: ReadDecision<T>, weight: number): T {
     const windows = this.#records[sender.kind].get(sender.owner) ?? this.#add(new Windows(sender));
     if (requests > 0) this.#alone.add(windows);
     return read(windows.admit(sender, requests, this.#clock.now(), weight), 0);
@@ -101,7 +101,7 @@ export class MemoryCounts implements Counts {
     for (const { isChanged, owner } of batch) if (!isChanged) this.#unsaved[mode].delete(owner);
   }
 
-  #answer<T>(windows: Windows, sender: Sender, requests: 0 | 1, read: Read<T>): T {
+  #answer<T>(windows: Windows, sender: Sender, requests: 0 | 1, read: ReadDecision<T>): T {
     const decision = windows.admit(sender, requests, this.#clock.now());
     if (requests > 0 && !windows.isChanged && this.#store && isMode(windows.kind)) {
       windows.isChanged = true;

@@ -9,7 +9,7 @@ export const BATCH = 2_000;
 const MODULUS = 1n << 128n;
 
 /** A table, with its columns in the order in which rows are read. */
-export interface Table {
+export interface MovedTable {
   readonly name: string;
   readonly columns: readonly string[];
 }
@@ -19,21 +19,21 @@ export interface TableStore {
   /** The name of the store in messages. */
   readonly shown: string;
   /** All tables with stored rows, in an order that satisfies references between them. */
-  tables(): MaybePromise<readonly Table[]>;
+  tables(): MaybePromise<readonly MovedTable[]>;
   /** All rows of a table, in batches, in any order. */
-  rows(table: Table): AsyncIterable<readonly Row[]>;
+  rows(table: MovedTable): AsyncIterable<readonly Row[]>;
   /** The largest id that the database has generated for a table; 0 if there is none, or it generates no ids for it. */
-  lastId(table: Table): MaybePromise<bigint>;
+  lastId(table: MovedTable): MaybePromise<bigint>;
 }
 
 /** The target store. It is also read, to compare it with the source. Its content becomes visible when it is committed. */
 export interface TargetStore extends TableStore {
   /** Deletes all rows of a table. */
-  clear(table: Table): Promise<void>;
+  clear(table: MovedTable): Promise<void>;
   /** Adds rows from the source store. */
-  add(table: Table, rows: readonly Row[]): Promise<void>;
+  add(table: MovedTable, rows: readonly Row[]): Promise<void>;
   /** Sets the last id of a table. Does nothing for 0. */
-  setLastId(table: Table, id: bigint): Promise<void>;
+  setLastId(table: MovedTable, id: bigint): Promise<void>;
   commit(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export async function moveTables(source: TableStore, target: TargetStore, option
   /** Reads all rows of a table and returns their checksum. Reports the progress of `work`. */
   const readRows = async (
     store: TableStore,
-    table: Table,
+    table: MovedTable,
     work?: MoveProgress["work"],
     each?: (rows: readonly Row[]) => Promise<void>,
   ) => {
@@ -85,7 +85,7 @@ export async function moveTables(source: TableStore, target: TargetStore, option
   };
   /** The checksums of the tables of a store if the target has the same rows; otherwise undefined. */
   const checksumsIfSame = async (other: TableStore) => {
-    const checksums = new Map<Table, Checksum>();
+    const checksums = new Map<MovedTable, Checksum>();
     for (const table of tables) {
       const checksum = await readRows(other, table);
       if (!checksum.equals(await readRows(target, table))) return undefined;
@@ -102,7 +102,7 @@ export async function moveTables(source: TableStore, target: TargetStore, option
   }
   for (const table of tables) await target.clear(table);
   rows = 0;
-  const moved = new Map<Table, Checksum>();
+  const moved = new Map<MovedTable, Checksum>();
   for (const table of tables) {
     moved.set(table, await readRows(source, table, "Moving", (batch) => target.add(table, batch)));
     await target.setLastId(table, await source.lastId(table));
@@ -117,21 +117,21 @@ export async function moveTables(source: TableStore, target: TargetStore, option
   return { tables: rowCounts(moved), wasThere: false };
 }
 
-function rowCounts(checksums: ReadonlyMap<Table, Checksum>): MoveResult["tables"] {
+function rowCounts(checksums: ReadonlyMap<MovedTable, Checksum>): MoveResult["tables"] {
   return Object.fromEntries([...checksums].map(([{ name }, { rows }]) => [name, rows]));
 }
 
 /** Both schemas come from the same migrations. A table that only one of them has would be lost silently. */
-function requireSameTables(tables: readonly Table[], others: readonly Table[]): void {
+function requireSameTables(tables: readonly MovedTable[], others: readonly MovedTable[]): void {
   if (shapeOf(tables) !== shapeOf(others)) throw new TypeError("The schemas of the two engines differ.");
 }
 
-function shapeOf(tables: readonly Table[]): string {
+function shapeOf(tables: readonly MovedTable[]): string {
   return JSON.stringify(tables.map(({ name, columns }) => `${name} ${columns.toSorted().join(" ")}`).toSorted());
 }
 
 /** The quoted columns, for statements of both engines. */
-export function columnList(columns: Table["columns"]): string {
+export function columnList(columns: MovedTable["columns"]): string {
   return columns.map((column) => `"${column}"`).join(", ");
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { orderPlaced } from "../orders/orders.operations.ts";
-import { added } from "../pets/counts/pet-figures.ts";
+import { petsAdded } from "../pets/counts/pet-figures.ts";
 import { petCreated, petDeleted, petUpdated } from "../pets/pets.operations.ts";
 import type { Pet } from "../pets/pets.schemas.ts";
 import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
@@ -11,13 +11,13 @@ const newShop = (): LockedShop => ({ shop: 1, now: 0, day: 0n, at: 0, lastEventI
 
 test("figures cannot be recorded without an event", () => {
   const shop = newShop();
-  addToFigure(shop, added);
+  addToFigure(shop, petsAdded);
   expect(() => publish(shop, operator(1), [])).toThrow("Figures were recorded");
 });
 
 test("nothing is published without events and figures", () => {
   const shop = newShop();
-  addToFigure(shop, added, 0);
+  addToFigure(shop, petsAdded, 0);
   expect(publish(shop, operator(1), []).next([])).toMatchObject({ done: true });
 });
 

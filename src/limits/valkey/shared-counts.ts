@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import type { Counts, Read } from "../limiter.ts";
+import type { Counts, ReadDecision } from "../limiter.ts";
 import type { MemoryCounts } from "../memory-counts.ts";
 import type { Sender } from "../windows.ts";
 import type { Commands, Question } from "./commands.ts";
@@ -93,7 +93,7 @@ export class SharedCounts implements Counts {
     return this.#processes;
   }
 
-  admit<T>(sender: Sender, requests: 0 | 1, read: Read<T>): MaybePromise<T> {
+  admit<T>(sender: Sender, requests: 0 | 1, read: ReadDecision<T>): MaybePromise<T> {
     if (this.#isAlone) return this.#local.admitAlone(sender, requests, read, this.#processes);
     const question = requests === 0 ? this.#ask(sender) : this.#join(sender);
     question.requests += requests;
@@ -264,7 +264,7 @@ export class SharedCounts implements Counts {
 /** The question of a turn, with the requests that wait for the answer, in the order of arrival. */
 interface PendingQuestion extends Question {
   requests: number;
-  readonly waiting: { readonly read: Read<unknown>; readonly resolve: (answer: unknown) => void }[];
+  readonly waiting: { readonly read: ReadDecision<unknown>; readonly resolve: (answer: unknown) => void }[];
 }
 
 /** The error for a change that the server did not make. */

@@ -1,6 +1,6 @@
 import { MIGRATIONS_TABLE, type Migration } from "../applied-migrations.ts";
 import { CommitUnknown } from "../errors.ts";
-import { BATCH, columnList, type Table, type TargetStore } from "../move-tables.ts";
+import { BATCH, columnList, type MovedTable, type TargetStore } from "../move-tables.ts";
 import { type Command, jsonWithIntegersAsText, type Row } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { beginReadCommitted, commit } from "./commit.ts";
@@ -36,7 +36,7 @@ export class PostgresTarget implements TargetStore {
   readonly shown: string;
   readonly #connection: Connection;
   readonly #columns: readonly ColumnRow[];
-  readonly #inserts = new Map<Table, Command>();
+  readonly #inserts = new Map<MovedTable, Command>();
 
   /**
    * Creates the schema if there is none, and begins the transaction. Rejects with `StorageUnusable`.
@@ -65,14 +65,14 @@ export class PostgresTarget implements TargetStore {
     this.#columns = columns;
   }
 
-  tables(): Table[] {
+  tables(): MovedTable[] {
     const columns = Map.groupBy(this.#columns, ({ table_name }) => table_name);
     return [...columns]
       .filter(([name]) => !notMoved.has(name))
       .map(([name, list]) => ({ name, columns: list.map(({ column_name }) => column_name) }));
   }
 
-  async *rows({ name, columns }: Table): AsyncGenerator<Row[]> {
+  async *rows({ name, columns }: MovedTable): AsyncGenerator<Row[]> {
     // One cursor name for each table, because the driver caches the result columns by the text of FETCH.
     const cursor = `all_${name}`;
     await this.#run({ sql: `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${columnList(columns)} FROM ${name}` });
@@ -84,7 +84,7 @@ export class PostgresTarget implements TargetStore {
     await this.#run({ sql: `CLOSE ${cursor}` });
   }
 
-  async lastId(table: Table): Promise<bigint> {
+  async lastId(table: MovedTable): Promise<bigint> {
     const sequence = this.#sequenceOf(table);
     if (!sequence) return 0n;
     const [row] = await this.#run({
@@ -93,15 +93,15 @@ export class PostgresTarget implements TargetStore {
     return row?.["id"] as bigint;
   }
 
-  async clear({ name }: Table): Promise<void> {
+  async clear({ name }: MovedTable): Promise<void> {
     await this.#run({ sql: `DELETE FROM ${name}` });
   }
 
-  async add(table: Table, rows: readonly Row[]): Promise<void> {
+  async add(table: MovedTable, rows: readonly Row[]): Promise<void> {
     await this.#run(this.#insertInto(table), [jsonWithIntegersAsText(rows)]);
   }
 
-  async setLastId(table: Table, id: bigint): Promise<void> {
+  async setLastId(table: MovedTable, id: bigint): Promise<void> {
     const sequence = this.#sequenceOf(table);
     if (sequence && id > 0n) await this.#run({ sql: "SELECT setval($1::text::regclass, $2)" }, [sequence, id]);
   }
@@ -124,7 +124,7 @@ export class PostgresTarget implements TargetStore {
     this.#connection.close();
   }
 
-  #insertInto(table: Table): Command {
+  #insertInto(table: MovedTable): Command {
     return this.#inserts.getOrInsertComputed(table, ({ name, columns }) => {
       const list = columnList(columns);
       const typed = this.#columns
@@ -136,7 +136,7 @@ export class PostgresTarget implements TargetStore {
     });
   }
 
-  #sequenceOf(table: Table): string | undefined {
+  #sequenceOf(table: MovedTable): string | undefined {
     return (
       this.#columns.find(({ table_name, sequence }) => table_name === table.name && sequence)?.sequence ?? undefined
     );

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { MIGRATIONS_TABLE, type Migration } from "../applied-migrations.ts";
 import { StorageUnusable } from "../errors.ts";
-import { BATCH, columnList, type Table, type TableStore } from "../move-tables.ts";
+import { BATCH, columnList, type MovedTable, type TableStore } from "../move-tables.ts";
 import type { IdRow, Row } from "../statement.ts";
 import { Connection } from "./connection.ts";
 import { isBusy, newDatabase, openExclusive, storeInUse } from "./database.ts";
@@ -44,7 +44,7 @@ export class SqliteSource implements TableStore {
     this.#connection = new Connection(database);
   }
 
-  tables(): Table[] {
+  tables(): MovedTable[] {
     const rows = this.#connection.all(readTables, []) as TableRow[];
     return rows
       .filter(({ name }) => name !== MIGRATIONS_TABLE) // the target fills it itself
@@ -57,11 +57,11 @@ export class SqliteSource implements TableStore {
     return Number(this.#connection.first({ sql: `SELECT ${counts.join(" + ")} AS rows` }, [])?.["rows"]);
   }
 
-  async *rows({ name, columns }: Table): AsyncGenerator<Row[]> {
+  async *rows({ name, columns }: MovedTable): AsyncGenerator<Row[]> {
     yield* this.#connection.batches({ sql: `SELECT ${columnList(columns)} FROM ${name}` }, [], BATCH);
   }
 
-  lastId({ name }: Table): bigint {
+  lastId({ name }: MovedTable): bigint {
     const given = this.#connection.first(lastGiven, [name]) as IdRow | undefined;
     return given?.id ?? 0n;
   }

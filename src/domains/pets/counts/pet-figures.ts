@@ -16,7 +16,7 @@ export const animalTotals = ["animals_available", "animals_pending", "animals_so
 /** SQL of the number of animals in the row of a shop. */
 export const allAnimals = animalTotals.join(" + ");
 
-export const added: DayFigure = {
+export const petsAdded: DayFigure = {
   name: "added",
   field: "added",
   description: "Animals that were added or imported.",
@@ -43,7 +43,7 @@ export const petFigures: ShopFigures = {
     animals_allowed: optional(integer),
     ...Object.fromEntries(animalTotals.map((column) => [column, count])),
   },
-  today: [added, markedSold],
+  today: [petsAdded, markedSold],
   fields: {
     animals: {
       schema: Type.Object(

@@ -6,13 +6,13 @@ import { localDay, ofDay } from "../../shops/figures.ts";
 import { isCurrent, setTime } from "../../shops/shops.statements.ts";
 import { ShopDeleted } from "../../shops/shops.store.ts";
 import { shopFull } from "../pets.operations.ts";
-import { added, allAnimals, animalTotals } from "./pet-figures.ts";
+import { allAnimals, animalTotals, petsAdded } from "./pet-figures.ts";
 
 /** Counts new animals with their events: see `Append`. The amounts are those of `animalTotals`. */
 export const countAnimals = lockStatement<[shop: number, now: number, animals: number, ...amounts: number[]], Appended>(
   `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
      ${animalTotals.map((name, index) => `${name} = ${name} + $${index + 4}`).join(", ")},
-     ${ofDay(added, localDay("$2"), "$3")}
+     ${ofDay(petsAdded, localDay("$2"), "$3")}
    WHERE ${isCurrent} AND (animals_allowed IS NULL OR ${allAnimals} + $3 <= animals_allowed)
    RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
 );

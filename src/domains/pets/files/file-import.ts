@@ -7,7 +7,7 @@ import { counted } from "../../../terminal/output.ts";
 import { ShopDeleted } from "../../shops/shops.store.ts";
 import type { ImportedPet, PetFault, PetOutcome } from "../several/pet-imports.ts";
 import { MOST_PETS } from "../several/several-pets.operations.ts";
-import { type CsvContext, type FilePart, type FilePet, type Format, type IdRule, readPets } from "./formats.ts";
+import { type CsvContext, type FilePart, type FilePet, type Format, type IdRule, parsePets } from "./formats.ts";
 
 /** The pause between two parts, in milliseconds. It is longer than the retry interval of blocked writers. */
 const PAUSE = 10;
@@ -158,7 +158,7 @@ async function* partsOf(
   }
   const bytes = format === "csv" ? inUtf8(untilStopped()) : untilStopped();
   try {
-    for await (const { pets, faults } of readPets(format, ids, readLines(bytes), csv))
+    for await (const { pets, faults } of parsePets(format, ids, readLines(bytes), csv))
       yield { pets: pets.filter(counts), faults: faults.filter(counts) };
   } catch (error) {
     if (!(error instanceof UnreadableRest)) throw error;

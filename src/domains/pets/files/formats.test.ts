@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { type LineFault, readLines, UnreadableRest } from "../../../files/lines.ts";
 import { NewPet, type Pet } from "../pets.schemas.ts";
-import { type Format, fileHead, formats, type IdRule, petWriter, readPets } from "./formats.ts";
+import { type Format, fileHead, formats, type IdRule, parsePets, petWriter } from "./formats.ts";
 
 /** The fields of an animal, as messages list them. */
 const fieldNames = Object.keys(NewPet.properties).join(", ");
@@ -18,7 +18,7 @@ async function read(format: Format, text: string | Uint8Array, ids?: IdRule, siz
   const lines: number[] = [];
   const faults: LineFault[] = [];
   try {
-    for await (const part of readPets(format, ids, readLines(pieces(text, size)))) {
+    for await (const part of parsePets(format, ids, readLines(pieces(text, size)))) {
       animals.push(...part.pets.map(({ pet }) => ({ ...pet })));
       lines.push(...part.pets.map(({ line }) => line));
       faults.push(...part.faults);
@@ -242,7 +242,7 @@ test("a CSV file has prices as decimals, in the currency of their line or of the
   const rows = ["A;1;12,90;", "B;1;1290;JPY", "C;1;;EUR", "D;1;1.5;KWD", "E;1;12.900;", "F;1;12 €;"];
   const file = ["name;categoryId;price;currency", ...rows].join("\r\n");
   const readWith = async (currency: string | undefined) => {
-    const parts = readPets("csv", undefined, readLines(pieces(file, 10)), { categories: new Map(), currency });
+    const parts = parsePets("csv", undefined, readLines(pieces(file, 10)), { categories: new Map(), currency });
     const found = await Array.fromAsync(parts);
     const prices = found.flatMap(({ pets: some }) => some.map(({ pet }) => pet.price));
     return { prices, faults: found.flatMap(({ faults }) => faults.map(({ line, message }) => `${line} ${message}`)) };
@@ -267,7 +267,7 @@ test("a CSV file has prices as decimals, in the currency of their line or of the
 
 test("a CSV file may have the names or ids of categories", async () => {
   const file = "name;category\r\nRex; DOGS\r\nTom;-2\r\nIda;Cats\r\n";
-  const parts = readPets("csv", undefined, readLines(pieces(file, 10)), {
+  const parts = parsePets("csv", undefined, readLines(pieces(file, 10)), {
     categories: new Map([["dogs", 7n]]),
     currency: undefined,
   });

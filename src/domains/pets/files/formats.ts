@@ -62,7 +62,7 @@ type Reader = (value: unknown, line: number) => FilePet | LineFault;
  * Reads animals. The rules and error messages are those of `createPet`. Without `ids`, an id in the file is a
  * fault. Throws `UnreadableRest`.
  */
-export function readPets(
+export function parsePets(
   format: Format,
   ids: IdRule | undefined,
   source: AsyncIterable<Lines>,

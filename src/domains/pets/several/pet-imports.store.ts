@@ -8,7 +8,7 @@ import { addToFigure, type LockedShop } from "../../shops/locked-shop.ts";
 import { currencyOf } from "../../shops/shop-settings.store.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import { countInCategories } from "../counts/category-animals.store.ts";
-import { added, statusFigure } from "../counts/pet-figures.ts";
+import { petsAdded, statusFigure } from "../counts/pet-figures.ts";
 import { fullness, type ShopFull } from "../counts/pets-in-shop.store.ts";
 import { changePet, type DecidingOrder, isSamePet, type PetChecks, petEvent } from "../pet-change.ts";
 import { petCreated } from "../pets.operations.ts";
@@ -84,7 +84,7 @@ export function* addPets(
       ),
     ]);
     for (const { status } of created) addToFigure(locked, statusFigure(status));
-    addToFigure(locked, added, created.length);
+    addToFigure(locked, petsAdded, created.length);
   }
   const changes = drafts.flatMap(({ before, after }) =>
     before && !isSamePet(before, after) ? [changePet(locked, before, after)] : [],
