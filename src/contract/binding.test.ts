@@ -1,15 +1,12 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { callerWith } from "../../test/harness/callers.ts";
-import { change } from "../storage/statement.ts";
-import { all } from "../storage/transaction.ts";
 import { defineError, failure } from "./errors.ts";
 import { bind, type Handlers, responseWith } from "./handler.ts";
 import { defineOperation } from "./operation.ts";
 import { Int64 } from "./schemas.ts";
 
 const notFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this identifier." });
-const broken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });
 const Toy = Type.Object({ id: Int64({ description: "Its identifier." }) });
 
 const operations = [
@@ -22,16 +19,6 @@ const operations = [
     description: "Returns a toy.",
     params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), invalidError: notFound },
     response: { status: 200, description: "The toy.", schema: Toy, examples: { One: { id: 1n } } },
-  }),
-] as const;
-
-const changing = [
-  defineOperation({
-    ...operations[0],
-    name: "mendToy",
-    method: "POST",
-    summary: "Mend a toy",
-    emits: [],
   }),
 ] as const;
 
@@ -64,68 +51,10 @@ test("an operation without a handler does not compile, and fails at startup", ()
   expect(() => bind(operations, {})).toThrow("The operation getToy has no handler; add getToy to the handlers.");
 });
 
-test("a handler without an operation does not compile", () => {
-  // @ts-expect-error -- there is no operation getBall
-  const handlers: Handlers<typeof operations> = { getToy: () => ({ body: { id: 1n } }), getBall: () => ({ body: 1 }) };
-  expect(bind(operations, handlers)).toHaveLength(1);
-});
-
-test("a handler that returns an undeclared error does not compile", () => {
-  // @ts-expect-error -- toy_broken is not among the errors of getToy
-  const handlers: Handlers<typeof operations> = { getToy: () => failure(broken, "It fell.") };
-  expect(bind(operations, handlers)).toHaveLength(1);
-});
-
-test("a handler whose response does not fit the schema does not compile", () => {
-  // @ts-expect-error -- an int64 is a bigint
-  const handlers: Handlers<typeof operations> = { getToy: () => ({ body: { id: 1 } }) };
-  expect(bind(operations, handlers)).toHaveLength(1);
-});
-
-test("a handler that reads an undeclared input does not compile", () => {
-  // @ts-expect-error -- the parameter is called toyId
-  const handlers: Handlers<typeof operations> = { getToy: ({ params }) => ({ body: { id: params.id } }) };
-  expect(bind(operations, handlers)).toHaveLength(1);
-});
-
 test("what a store returns is the failure, or the body of the response", () => {
   const failed = failure(notFound, "There is none.");
   const outcomes: ({ readonly id: bigint } | null | typeof failed)[] = [{ id: 1n }, null, failed];
   expect(outcomes.map((outcome) => responseWith(outcome))).toEqual([{ body: { id: 1n } }, { body: null }, failed]);
   // @ts-expect-error -- a body with this field would be taken for a failure
   responseWith({ id: 1n, error: "none" } as { readonly id: bigint; readonly error?: string } | typeof failed);
-});
-
-test("a change that yields anything but a step of the store does not compile", () => {
-  const written = change<[name: string]>("UPDATE toys SET name = $1");
-  const handlers: Handlers<typeof changing>[] = [
-    {
-      *mendToy() {
-        yield* all(written, "whole");
-        return { body: { id: 1n } };
-      },
-    },
-    {
-      // @ts-expect-error -- a number is no step
-      *mendToy() {
-        yield 42;
-        return { body: { id: 1n } };
-      },
-    },
-    {
-      // @ts-expect-error -- what looks like a step is none: only the store makes them
-      *mendToy() {
-        yield { statement: written, parameters: [] };
-        return { body: { id: 1n } };
-      },
-    },
-    {
-      // @ts-expect-error -- a promise is no step: nobody would wait for it
-      *mendToy() {
-        yield Promise.resolve();
-        return { body: { id: 1n } };
-      },
-    },
-  ];
-  expect(handlers.flatMap((one) => bind(changing, one))).toHaveLength(4);
 });

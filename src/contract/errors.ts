@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Caller, Scope } from "./caller.ts";
+import type { NoOthers } from "./known-keys.ts";
 import { sentence } from "./messages.ts";
 import { bodyLimits, RESPONSE_TIMEOUT } from "./requests.ts";
 import { Int32 } from "./schemas.ts";
@@ -46,7 +47,7 @@ export interface Failure<E extends ErrorDefinition = ErrorDefinition> {
   readonly key?: Pick<Caller, "keyId" | "accountId" | "shop">;
 }
 
-export function defineError<const E extends ErrorDefinition>(error: E): E {
+export function defineError<const E extends ErrorDefinition>(error: E & NoOthers<E, ErrorDefinition, "error">): E {
   return error;
 }
 

@@ -1,6 +1,7 @@
 import { type TObject, type TSchema, Type } from "typebox";
 import type { Scope, SeparateQuota } from "./caller.ts";
 import type { ErrorDefinition } from "./errors.ts";
+import type { NoOthers, NotPossibleFor } from "./known-keys.ts";
 import type { BodyLimits } from "./requests.ts";
 
 /** How far an operation may change. The introduction of the OpenAPI document explains it to clients. */
@@ -174,28 +175,15 @@ type Defined<D extends OperationDefinition> = Omit<D, "errors"> &
   Omit<Defaults<D>, keyof D> & { readonly errors: readonly (ErrorOfParams<D> | ErrorOf<D["errors"]>)[] };
 
 /** The parts of an operation with known keys. Schemas and examples are not listed, because they can have any key. */
-type PartName = "tag" | "deprecation" | "params" | "body" | "response" | "paged";
-
-declare const refused: unique symbol;
-
-/** No value has this type. The compiler shows its name for a misspelled key, so the name is the message. */
-interface MisspelledKeyOf<Of extends string> {
-  readonly [refused]: Of;
-}
-
-/** Refuses the keys of `T` that `Known` lacks. */
-type NoOthers<T, Known, Of extends string> = {
-  readonly [K in Exclude<keyof T, keyof Known>]: MisspelledKeyOf<Of>;
-};
+type PartName = "tag" | "deprecation" | "testPanel" | "params" | "body" | "response" | "paged" | "sends";
 
 type OnlyKnownKeys<D extends OperationDefinition> = NoOthers<D, Operation, "operation"> & {
-  readonly [K in PartName & keyof D]: NoOthers<D[K], NonNullable<Operation[K]>, K>;
+  readonly [K in PartName & keyof D]: D[K] extends object
+    ? NoOthers<D[K], Extract<NonNullable<Operation[K]>, object>, K>
+    : unknown;
+} & {
+  readonly agentTools?: { readonly [T in keyof D["agentTools"]]: NoOthers<D["agentTools"][T], AgentTool, "tool"> };
 };
-
-/** No value has this type, either: its name is the message for what the method excludes. */
-interface NotPossibleFor<Method> {
-  readonly [refused]: Method;
-}
 
 /** What the method decides: a `GET` takes no body and changes nothing, and only it can be a stream. */
 type OfMethod<M, Never = NotPossibleFor<M>> = M extends "GET"
@@ -210,7 +198,7 @@ type OfMethod<M, Never = NotPossibleFor<M>> = M extends "GET"
 export function defineOperation<const D extends OperationDefinition>(
   definition: D & OnlyKnownKeys<D> & OfMethod<D["method"]>,
 ): Defined<D> {
-  const { tag, method, params, errors = [] }: OperationDefinition = definition;
+  const { tag, method, params, errors = [] }: OperationDefinition = definition as D;
   const scopes: Operation["scopes"] = [method === "GET" ? "read" : "write"];
   const ofParams = params && !errors.includes(params.invalidError) ? [params.invalidError] : [];
   const defaults = { stability: tag.stability, testPanel: true, scopes } as const;
@@ -239,6 +227,6 @@ export interface EventType {
   readonly previous?: TObject;
 }
 
-export function defineEvent<const E extends EventType>(event: E): E {
+export function defineEvent<const E extends EventType>(event: E & NoOthers<E, EventType, "event">): E {
   return event;
 }

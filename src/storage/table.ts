@@ -55,9 +55,9 @@ interface Index {
 
 export type Engine = "sqlite" | "postgres";
 
-interface Options {
+interface Options<C extends string = string> {
   /** The columns of the primary key. */
-  readonly key: readonly string[];
+  readonly key: readonly C[];
   readonly indices?: Readonly<Record<string, Index>>;
   /** True if the engine gives new rows their key, a number that is never given again. */
   readonly isNumbered?: true;
@@ -100,7 +100,7 @@ type ParametersOf<C extends Columns, N extends readonly (keyof C)[]> = {
 };
 
 /** Declares a table. A domain lists it in its `tables`. */
-export function table<const C extends Columns>(name: string, columns: C, options: Options): Table<C> {
+export function table<const C extends Columns>(name: string, columns: C, options: Options<keyof C & string>): Table<C> {
   const owner = options.key[0] === "shop" && !options.isNumbered ? "shop" : options.owner;
   return {
     name,
@@ -120,18 +120,23 @@ function deletion(name: string, owner: string, key: readonly string[]): OwnedRow
 }
 
 /** What an insert has besides its columns. */
-interface InsertOptions {
+interface InsertOptions<N extends string> {
   /** SQL of values that are not those of the parameter in their place. */
-  readonly made?: Readonly<Record<string, (value: PlaceValue) => string>>;
+  readonly made?: { readonly [C in N]?: (value: PlaceValue) => string };
   /** What comes after the values. */
   readonly end?: string;
 }
 
+/** The columns whose values an insert must have. */
+type Required<C extends Columns> = {
+  [N in keyof C]: C[N] extends { optional: true } | { fallback: unknown } ? never : N;
+}[keyof C];
+
 /** A statement that inserts a row with these columns, whose values are its parameters in this order. */
 export function insertInto<C extends Columns, const N extends readonly (keyof C & string)[]>(
   { name, columns }: Table<C>,
-  names: N,
-  { made = {}, end = "" }: InsertOptions = {},
+  names: N & (Required<C> extends N[number] ? unknown : { readonly lacks: Exclude<Required<C>, N[number]> }),
+  { made = {}, end = "" }: InsertOptions<N[number]> = {},
 ): InsertStatement<ParametersOf<C, N>> {
   const head = `INSERT INTO ${name} (${names.join(", ")})`;
   const rowOf = (value: PlaceValue) =>

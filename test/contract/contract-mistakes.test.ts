@@ -17,7 +17,7 @@ const start = `
 import { Type } from "typebox";
 import { defineError, failure } from "${root}/src/contract/errors.ts";
 import type { Handlers } from "${root}/src/contract/handler.ts";
-import { defineOperation } from "${root}/src/contract/operation.ts";
+import { defineEvent, defineOperation } from "${root}/src/contract/operation.ts";
 import { Int64 } from "${root}/src/contract/schemas.ts";
 import { together } from "${root}/src/storage/combined-steps.ts";
 import { change, query } from "${root}/src/storage/statement.ts";
@@ -43,7 +43,7 @@ const common = {
 export const reads = [defineOperation(common)] as const;
 export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST", emits: [] })] as const;
 export const toys = table("toys", { id: integer, name: text }, { key: ["id"] });
-export { afterCommit, all, append, inColumn, insertInto, RowMapping, type RowOf, together, waitFor };
+export { afterCommit, all, defineEvent, append, inColumn, insertInto, RowMapping, type RowOf, together, waitFor };
 export declare const storage: OpenStorage;
 export const count = () => all(query("SELECT count(*) FROM toys"));
 export const mend = () => all(change<[name: string]>("UPDATE toys SET name = $1"), "whole");
@@ -63,6 +63,18 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
   "a misspelled key of a part": [
     `const one = defineOperation({ ...common, response: { ...common.response, secrete: true } });`,
     `Type 'boolean' is not assignable to type 'MisspelledKeyOf<"response">'.`,
+  ],
+  "a misspelled key of a tool": [
+    `const agentTools = { get_toy: { does: "reads", takes: [], gives: "toy", text: "", fixd: {} } } as const; export const one = defineOperation({ ...common, agentTools });`,
+    `Property '[refused]' is missing in type '{}' but required in type 'MisspelledKeyOf<"tool">'.`,
+  ],
+  "a misspelled key of an event": [
+    `const one = defineEvent({ type: "toy.mended", meaning: "It was mended.", scop: "admin" });`,
+    `Type 'string' is not assignable to type 'MisspelledKeyOf<"event">'.`,
+  ],
+  "a misspelled key of an error": [
+    `const one = defineError({ ...toyBroken, retryAfer: 5 });`,
+    `Type 'number' is not assignable to type 'MisspelledKeyOf<"error">'.`,
   ],
   "a key that is missing": [
     `const { summary, ...rest } = common; export const one = defineOperation(rest);`,
@@ -91,6 +103,14 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
   "a column that the table does not have": [
     `const one = insertInto(toys, ["id", "nam"]);`,
     `Type '"nam"' is not assignable to type '"id" | "name"'.`,
+  ],
+  "an insert without a column that has no other value": [
+    `const one = insertInto(toys, ["id"]);`,
+    `Property 'lacks' is missing in type '["id"]' but required in type '{ readonly lacks: "name"; }'.`,
+  ],
+  "a key of a column that the table does not have": [
+    `const one = table("balls", { id: integer }, { key: ["idd"] });`,
+    `Type '"idd"' is not assignable to type '"id"'.`,
   ],
   "a value that does not fit its column": [
     `const one = all(insertInto(toys, ["id", "name"]), 1n, null);`,
@@ -167,6 +187,10 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
   "a value that is yielded": [
     `const one: Changes = { *mendToy() { yield 42; return say(); } };`,
     `Type 'number' is not assignable to type 'Step<"change" | "query">'.`,
+  ],
+  "a value that looks like a step": [
+    `const one: Changes = { *mendToy() { yield { statement: change("DELETE FROM toys"), parameters: [] }; return say(); } };`,
+    `Property '[yieldStarIsNeeded]' is missing in type`,
   ],
   "a promise that is yielded": [
     `const one: Changes = { *mendToy() { yield Promise.resolve(); return say(); } };`,

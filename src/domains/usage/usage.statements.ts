@@ -28,7 +28,7 @@ interface CallerRow extends Row {
 type Key = [accountId: string, mode: Mode, keyId: string];
 
 const hours = Array.from({ length: 24 }, (_, hour) => `h${hour}`);
-const keyColumns = ["day", "account_id", "mode", "key_id", "operation", "status"];
+const keyColumns = ["day", "account_id", "mode", "key_id", "operation", "status"] as const;
 const key = keyColumns.join(", ");
 /**
  * `day` is in days since 1970. An empty `key_id` stands for all keys of the shop. The day comes first, so rows that are
