@@ -201,8 +201,12 @@ describe("imports", () => {
     expect([...names]).toContain("all");
     const forgotten = texts
       .filter(([file]) => file.startsWith("domains/"))
-      .flatMap(([file, text]) => [...text.matchAll(/[;{}]\s+(\w+)\(/g)].map(([, name]) => [file, name] as const))
-      .filter(([, name]) => names.has(name));
+      .flatMap(([file, text]) => {
+        const called = [...text.matchAll(/(?:[;{})]|\belse)\s+(?:this\.)?(#?\w+)\(/g)].map(([, name = ""]) => name);
+        return called
+          .filter((name) => names.has(name) || new RegExp(`^  \\*${name}[(<]`, "m").test(text))
+          .map((name) => [file, name] as const);
+      });
     // Maps have methods of the same names, so by name only handlers can be told: their statements call none.
     const ofStores = texts
       .filter(([file]) => file.endsWith(".handlers.ts"))

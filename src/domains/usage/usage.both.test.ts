@@ -198,7 +198,7 @@ describe("usage", () => {
       });
       while (!progress.isSaved) {
         const reads: Promise<unknown>[] = [];
-        for (let turn = 0; turn < 20 && !progress.isSaved; turn++) {
+        for (let turn = 0; turn < 20; turn++) {
           reads.push(seen());
           await new Promise((resolve) => setImmediate(resolve));
         }
