@@ -254,6 +254,31 @@ describe("imports", () => {
     expect(Object.values(ownerOf).filter((owner) => owner in ownerOf)).toEqual([]);
   });
 
+  test("a domain writes to no table of another except the row of a shop, and reads few others by SQL", () => {
+    const texts = program.flatMap((file) => {
+      const own = domainOf(file);
+      return own === undefined ? [] : [{ file, own, text: readFileSync(join(root, file), "utf8") }];
+    });
+    const tables = texts.flatMap(({ own, text }) =>
+      [...text.matchAll(/\btable\(\s*"(\w+)"/g)].map(([, name = ""]) => [name, own] as const),
+    );
+    const domainOfTable = new Map(tables);
+    expect(domainOfTable.get("pets")).toBe("pets");
+    const foreign = texts.flatMap(({ file, own, text }) =>
+      [...text.matchAll(/\b(FROM|JOIN|INSERT INTO|UPDATE|DELETE FROM) (\w+)/g)]
+        .map(([, verb = "", name = ""]) => ({ file, own, name, isWritten: verb !== "FROM" && verb !== "JOIN" }))
+        .filter((use) => (domainOfTable.get(use.name) ?? own) !== own),
+    );
+    expect([...new Set(foreign.filter(({ isWritten }) => isWritten).map(({ name }) => name))]).toEqual(["shops"]);
+    const reading = foreign.filter(({ own, name }) => ![ownerOf[own], ...ofAll].includes(domainOfTable.get(name)));
+    expect([...new Set(reading.map(({ file, name }) => `${file}: ${name}`))].toSorted()).toEqual([
+      "domains/sandbox/sandbox.store.ts: categories", // how many a sandbox has
+      "domains/shops/shop-options.ts: accounts", // the only one, if a command names none
+      "domains/shops/shops.statements.ts: api_keys", // the shop of a key
+      "domains/webhooks/dispatch/dispatch.statements.ts: accounts", // suspended ones get no messages
+    ]);
+  });
+
   test("there is no cycle between files", () => {
     expect(cyclesOf(program, (file) => importsOf(file).filter((name) => existsSync(join(root, name))))).toEqual([]);
   });

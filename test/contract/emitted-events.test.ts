@@ -1,4 +1,4 @@
-// Each operation emits all events that its contract declares, and no others.
+// Each operation emits all events that its contract declares, and no others; and no page that was kept is shown after it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
@@ -26,6 +26,7 @@ afterAll(() => service.stop());
 const call = (method: string, path: string, body?: unknown) => service.call(method, path, { key, body });
 let made = 0;
 const make = async (path: string, body: object) => String((await call("POST", path, body)).json.id);
+const allPets = async () => (await call("GET", "/pets?sort=-id&limit=100")).json.toReversed();
 const newPet = () => make("/pets", { name: "Rex", categoryId: 1, status: "available" });
 
 /** Makes the resource that a path parameter names, so that the operation can change it. */
@@ -86,9 +87,14 @@ async function callOnce(operation: Operation): Promise<string[]> {
   const example = bodyOf(operation);
   const body = example && { ...JSON.parse(example), ...(await bodies[name]?.()) };
   await preparations[name]?.();
+  await newPet(); // after which the page of those before is kept, once it was read twice
+  const page = `/pets?limit=${Math.max(1, (await allPets()).length - 1)}`;
+  for (const each of [page, page]) await call("GET", each);
   const send = async () => {
     const { status, text } = await call(method, path, body);
     expect([text, status]).toEqual([text, operation.response.status]);
+    const shown = (await call("GET", page)).json;
+    expect(shown).toEqual((await allPets()).slice(0, shown.length));
   };
   return eventsOf(name, send, replacing.has(name));
 }
