@@ -92,7 +92,7 @@ export class Api {
       const { done, value: result } = stages.next(value as never);
       if (!done) return this.#wait(exchange, stages, result);
       if (result instanceof Promise) return result;
-      return result instanceof Response ? this.#report(exchange, result) : this.#fail(exchange, result);
+      return result instanceof Response ? this.#finish(exchange, result) : this.#fail(exchange, result);
     } catch (error) {
       return whenReady(this.#failureOf(exchange, error), (failed) => this.#fail(exchange, failed));
     } finally {
@@ -144,13 +144,20 @@ export class Api {
     exchange.failed = failed;
     if (exchange.reportedStage === "shedLoad") this.#services.metrics.shed();
     if (admission)
-      return this.#report(exchange, failureResponse(exchange, compiled, admission, failed, closesConnection));
+      return this.#finish(exchange, failureResponse(exchange, compiled, admission, failed, closesConnection));
     // The request was not counted, because it was refused at overload or a store failed first. So the headers show the
     // window of its address.
     const standIn = this.#services.limiter.peekAddress(exchange.address);
     return whenReady(standIn, (peeked) =>
-      this.#report(exchange, failureResponse(exchange, compiled, peeked, failed, closesConnection)),
+      this.#finish(exchange, failureResponse(exchange, compiled, peeked, failed, closesConnection)),
     );
+  }
+
+  /** Reports the request. A simulated delay comes before its response. */
+  #finish(exchange: Exchange, response: Response): MaybePromise<Response> {
+    this.#report(exchange, response);
+    const delay = exchange.simulation?.delay;
+    return delay ? delay.then(() => response) : response;
   }
 
   /** The failure for an unexpected error. The service continues, and the response reveals nothing internal. */
@@ -167,6 +174,6 @@ export class Api {
 
   #serveOptions(exchange: Exchange): MaybePromise<Response> {
     const admission = this.#services.limiter.peekAddress(exchange.address);
-    return whenReady(admission, (peeked) => this.#report(exchange, optionsResponse(exchange, peeked)));
+    return whenReady(admission, (peeked) => this.#finish(exchange, optionsResponse(exchange, peeked)));
   }
 }

@@ -1,7 +1,6 @@
 import type { Log, RequestLine } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
-import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
@@ -27,19 +26,17 @@ export type ReportRequest = ReturnType<typeof requestReports>;
 export function requestReports(services: ReportServices, base: string) {
   const baseUrl = new URL(base);
 
-  /** Reports a request and returns its response, after the simulated delay if there is one. */
-  function report(exchange: Exchange, response: Response): MaybePromise<Response> {
+  function report(exchange: Exchange, { status }: Response): void {
     const duration = performance.now() - exchange.startedAt;
-    const { caller, failed, simulation } = exchange;
+    const { caller, failed } = exchange;
     const isSimulated = hasSimulatedFailure(exchange);
     const { usage, metrics, log, tracer } = services;
     const operation = exchange.operation;
-    if (caller) usage.count(caller, operation, response.status);
-    metrics.request(operation?.name, isSimulated ? "simulated" : response.status, duration / 1000);
+    if (caller) usage.count(caller, operation, status);
+    metrics.request(operation?.name, isSimulated ? "simulated" : status, duration / 1000);
     if (failed && !isSimulated) metrics.failed(operation?.name, failed.error.code);
-    if (failed || exchange.isWrite) recordRequest(exchange, response.status, duration);
-    if (log.takesRequests || tracer) logRequest(exchange, response.status, duration);
-    return simulation?.delay ? simulation.delay.then(() => response) : response;
+    if (failed || exchange.isWrite) recordRequest(exchange, status, duration);
+    if (log.takesRequests || tracer) logRequest(exchange, status, duration);
   }
 
   /** Writes a request to log and traces, without what may be a key in its path, and without its query. */

@@ -50,8 +50,8 @@ export interface StageServices {
 export type Stages = Generator<Promise<unknown>, Response | Promise<Response> | Failure, never>;
 
 /**
- * Runs the stages in order. Each takes what those before it have returned, and a failure ends the request. What
- * `exchange` notes is for the reports.
+ * Runs the stages in order. Each takes what those before it have returned, and a failure ends the request. `exchange`
+ * notes what the response and the reports need besides.
  */
 export function* runStages(exchange: Exchange, services: StageServices): Stages {
   const { request } = exchange;
