@@ -49,7 +49,10 @@ export interface Resource<O extends Operation = Operation> {
   readonly shop?: number;
 }
 
-/** The success of a paged operation. */
+/**
+ * The success of a paged operation. A long page is read in pieces: the handler runs for each, with another `limit` and
+ * `after`, in a transaction of its own.
+ */
 export interface Paged<O extends Operation = Operation> {
   readonly items: Static<O["response"]["schema"]>;
   /** The position after which the next page starts; absent on the last page. */
@@ -77,7 +80,7 @@ export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][numb
 
 /**
  * What an operation does: a read for `GET`, else a change, so that the request's stored response can be written in the
- * same transaction.
+ * same transaction. A failure that it returns commits what was done before it: only a thrown error undoes that.
  */
 export type Handler<O extends Operation> = O["method"] extends "GET"
   ? (input: Input<O>) => Read<Outcome<O>>

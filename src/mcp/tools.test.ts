@@ -107,6 +107,8 @@ describe("the list of tools", () => {
     const discovered = await jsonOf(await agent.request("server/discover"));
     expect(discovered.result).toMatchObject({ instructions: agentInstructions, supportedVersions: ["2026-07-28"] });
     expect(Buffer.byteLength(agentInstructions)).toBeLessThanOrEqual(1_536);
+    const named = agentInstructions.match(/\b[a-z]+_[a-z]+\b/g);
+    expect((await agent.tools()).map(({ name }) => name)).toEqual(expect.arrayContaining(named as string[]));
     const initialize = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
     const response = await new Agent(service, key, "2025-06-18").request("initialize", initialize);
     const { result } = await jsonOf(response);
