@@ -23,6 +23,7 @@ describe("the log", () => {
     const responses = [
       await service.call("GET", "/pets", { key }),
       await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } }),
+      await service.call("POST", "/pets/import", { key, body: { animals: [{ name: "Tom", categoryId: 1 }] } }),
       await service.call("PATCH", "/pets/1", { key, body: { name: "Max" } }),
       await service.call("GET", "/pets/9223372036854775807", { key }),
       await service.call("GET", `/pets/${key}`, { key }),
@@ -37,6 +38,7 @@ describe("the log", () => {
     const expected = [
       { operation: "listPets", method: "GET", status: 200, ...known },
       { operation: "createPet", method: "POST", status: 201, ...known, created: "1" },
+      { operation: "importPets", method: "POST", status: 201, ...known },
       { operation: "updatePet", method: "PATCH", status: 200, ...known, resource: { petId: "1" } },
       {
         operation: "getPet",

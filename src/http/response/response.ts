@@ -79,11 +79,11 @@ function compileRender(operation: Operation, pages: PageLinks | undefined, depre
   if (!pages) {
     const serialize = compileSerializer(schema);
     return (success) => {
-      const body = (success as Resource).body as Readonly<Record<string, unknown>>;
+      const body = (success as Resource).body as Readonly<Record<string, unknown>> & { readonly id?: bigint | string };
       const text = serialize(body);
       // The links of a deprecated operation are not part of the resource.
       const tag = tagOf(text, "");
-      const created = status === 201 ? String(body["id"]) : "";
+      const created = status === 201 ? String(body.id ?? "") : "";
       return { text, link: deprecationLink, tag, created, location: fillLocation?.(body) ?? "" };
     };
   }
