@@ -1,5 +1,6 @@
 import type { ChangeStatement, InsertStatement, Statement, Values } from "./statement.ts";
-import { all, type Change, type KnownSteps, type Steps, type StoreStep, step } from "./transaction.ts";
+import { type StoreStep, step } from "./step.ts";
+import { all, type Change, type KnownSteps, type Steps } from "./transaction.ts";
 
 /**
  * Runs independent parts of a transaction side by side: the first steps of all parts are one round trip, then the second

@@ -1,67 +1,8 @@
-import type { Change, Read, Step, StepKind, Steps } from "../contract/transaction.ts";
+import type { Change, Read, Step, Steps } from "../contract/transaction.ts";
 import type { Append, Appended, Row, SqlParameter, Statement, Values } from "./statement.ts";
+import { type AppendStep, type KnownStep, type NewRow, type StoreStep, step } from "./step.ts";
 
 export type { Change, Query, Read, Steps } from "../contract/transaction.ts";
-
-/** A step that runs a statement. The engine returns its rows. */
-export interface StatementStep {
-  readonly statement: Statement;
-  readonly parameters: Values;
-}
-
-/** A row to append, and its row in the log. */
-export interface NewRow<R extends Values = Values, L extends Values = Values> {
-  readonly shop: number;
-  /** Unix milliseconds. */
-  readonly now: number;
-  readonly row: R;
-  readonly logged: L;
-  /** What it adds to other counts of the shop. */
-  readonly amounts: readonly number[];
-  /** What it is counted with: see `countGroup`. */
-  readonly countedBy: bigint;
-}
-
-/** A step that appends a row: see `append`. The engine returns an `Appended`, or no row. */
-export interface AppendStep extends NewRow {
-  readonly append: Append;
-  /** True if the transaction ends after this step, and no later code rolls it back. */
-  readonly isLast?: boolean;
-}
-
-/** Steps that are sent in one round trip. The engine returns a list of what it returns for each. */
-interface GroupStep {
-  readonly group: readonly StoreStep[];
-  /** As in `AppendStep`. */
-  readonly isLast?: boolean;
-}
-
-/** A step that runs in the store. */
-export type StoreStep = StatementStep | AppendStep | GroupStep;
-
-/** The last step, which runs when the body has ended: see `andCommit`. */
-interface Last {
-  readonly last: StoreStep;
-}
-
-/** A step that runs nothing in the store: see `afterCommit`, `waitFor` and `pause`. */
-interface AfterCommit {
-  readonly afterCommit: () => void;
-}
-interface Wait {
-  readonly waitsFor: Promise<unknown>;
-}
-interface Pause {
-  readonly pauses: true;
-}
-
-/** A step, as engines see it. */
-export type KnownStep = StoreStep | Last | AfterCommit | Wait | Pause;
-
-/** Creates a step. The brand of `Step` exists only in the types, and only this function adds it. */
-export function step<K extends StepKind>(known: KnownStep): Step<K> {
-  return known as KnownStep & Step<K>;
-}
 
 /** A running transaction, as engines see it: they pass the result of each step to `next`. */
 export type KnownSteps<T> = Generator<KnownStep & Step, T, unknown>;

@@ -1,6 +1,7 @@
 import type { QueryStatement, Statement } from "../../src/storage/statement.ts";
+import { type StatementStep } from "../../src/storage/step.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { all, type KnownSteps, type Read, type StatementStep } from "../../src/storage/transaction.ts";
+import { all, type KnownSteps, type Read } from "../../src/storage/transaction.ts";
 
 /** Runs a read with `read`, one step at a time. Calls `before` with each step in the store. */
 export async function readStepwise<T>(

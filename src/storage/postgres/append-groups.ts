@@ -1,5 +1,6 @@
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
-import { type Change, type StoreStep, step, TransactionRun } from "../transaction.ts";
+import { type StoreStep, step } from "../step.ts";
+import { type Change, TransactionRun } from "../transaction.ts";
 import { endsConnection, isLockTimeout } from "./errors.ts";
 import { silentServer } from "./silence.ts";
 import type { Transactions } from "./transactions.ts";

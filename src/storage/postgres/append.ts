@@ -6,7 +6,8 @@ import {
   jsonWithIntegersAsText,
   type SqlParameter,
 } from "../statement.ts";
-import { type AppendStep, countParameters } from "../transaction.ts";
+import { type AppendStep } from "../step.ts";
+import { countParameters } from "../transaction.ts";
 
 const statements = new Map<Append, ChangeStatement>();
 

@@ -1,15 +1,9 @@
 import { type Payer, turns } from "../../timing/turns.ts";
 import { StorageUnavailable } from "../errors.ts";
 import type { Command, QueryStatement, Row, Values } from "../statement.ts";
+import { type KnownStep, type StoreStep } from "../step.ts";
 import type { Followed, OpenStorage, StorageObserver } from "../storage.ts";
-import {
-  type Change,
-  type KnownStep,
-  type KnownSteps,
-  type Read,
-  type StoreStep,
-  TransactionRun,
-} from "../transaction.ts";
+import { type Change, type KnownSteps, type Read, TransactionRun } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
 import { AppendGroups } from "./append-groups.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";

@@ -1,8 +1,9 @@
 import { type Payer, turns } from "../../timing/turns.ts";
 import { CommitUnknown } from "../errors.ts";
 import type { Appended, SqlParameter } from "../statement.ts";
+import { type AppendStep, type StoreStep } from "../step.ts";
 import type { StorageObserver } from "../storage.ts";
-import { type AppendStep, type Change, isSameAppend, type StoreStep, TransactionRun } from "../transaction.ts";
+import { type Change, isSameAppend, TransactionRun } from "../transaction.ts";
 import { appendStatement, eachAppended } from "./append.ts";
 import { begin, beginReadCommitted, commitAfter, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";

@@ -1,13 +1,7 @@
 import { type Payer, turns } from "../../timing/turns.ts";
 import type { Appended, Command, Row } from "../statement.ts";
-import {
-  type AppendStep,
-  type Change,
-  countParameters,
-  isSameAppend,
-  type StoreStep,
-  TransactionRun,
-} from "../transaction.ts";
+import { type AppendStep, type StoreStep } from "../step.ts";
+import { type Change, countParameters, isSameAppend, TransactionRun } from "../transaction.ts";
 import { type Connection, rollback } from "./connection.ts";
 
 const savepoint: Command = { sql: "SAVEPOINT member" };

@@ -4,15 +4,9 @@ import { Connection } from "../../../src/storage/sqlite/connection.ts";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
 import { appendTogether } from "../../../src/storage/sqlite/run-group.ts";
 import type { Row, Statement, Values } from "../../../src/storage/statement.ts";
+import { type StatementStep, type StoreStep } from "../../../src/storage/step.ts";
 import type { OpenStorage } from "../../../src/storage/storage.ts";
-import {
-  type Change,
-  type KnownSteps,
-  type Read,
-  type StatementStep,
-  type StoreStep,
-  TransactionRun,
-} from "../../../src/storage/transaction.ts";
+import { type Change, type KnownSteps, type Read, TransactionRun } from "../../../src/storage/transaction.ts";
 
 /** How much later than its acknowledgement a write is committed, in milliseconds. */
 const DELAY = 50;
