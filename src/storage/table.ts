@@ -1,3 +1,4 @@
+import type { NoOthers } from "../contract/known-keys.ts";
 import { type ChangeStatement, change, type InsertStatement, type PlaceValue } from "./statement.ts";
 
 /** The maximum number of rows deleted in one transaction. It bounds how long one blocks others. */
@@ -100,7 +101,11 @@ type ParametersOf<C extends Columns, N extends readonly (keyof C)[]> = {
 };
 
 /** Declares a table. A domain lists it in its `tables`. */
-export function table<const C extends Columns>(name: string, columns: C, options: Options<keyof C & string>): Table<C> {
+export function table<const C extends Columns>(
+  name: string,
+  columns: C & { readonly [N in keyof C]: NoOthers<C[N], Column, "column"> },
+  options: Options<keyof C & string>,
+): Table<C> {
   const owner = options.key[0] === "shop" && !options.isNumbered ? "shop" : options.owner;
   return {
     name,

@@ -108,6 +108,10 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
     `const one = insertInto(toys, ["id"]);`,
     `Property 'lacks' is missing in type '["id"]' but required in type '{ readonly lacks: "name"; }'.`,
   ],
+  "a misspelled key of a column": [
+    `const one = table("balls", { id: integer, size: { ...text, chek: "size <> ''" } }, { key: ["id"] });`,
+    `Type 'string' is not assignable to type 'MisspelledKeyOf<"column">'.`,
+  ],
   "a key of a column that the table does not have": [
     `const one = table("balls", { id: integer }, { key: ["idd"] });`,
     `Type '"idd"' is not assignable to type '"id"'.`,

@@ -54,7 +54,11 @@ type CategoryRow = Omit<RowOf<typeof categoryTable>, "shop" | "name_key" | "has_
   metadata: string | null;
 };
 /** How a category is kept in its row. */
-const fields = new RowMapping<Omit<Category, "id">, CategoryRow, ColumnOf<typeof categoryTable>>({
+const fields = new RowMapping<
+  Omit<Category, "id">,
+  CategoryRow,
+  Exclude<ColumnOf<typeof categoryTable>, "shop" | "id">
+>({
   name: { columns: ["name", "name_key"], write: (name) => [name, nameKey(name)], read: ({ name }) => name },
   metadata: metadataField,
 });

@@ -79,7 +79,11 @@ const time = (moment: string | undefined) => [moment === undefined ? null : BigI
 const shownTime = (milliseconds: bigint | null) => (milliseconds === null ? undefined : timestampOf(milliseconds));
 
 /** How an order is kept in its row. */
-export const orderFields = new RowMapping<Omit<StoreOrder, "id">, OrderRow, ColumnOf<typeof orderTable>>({
+export const orderFields = new RowMapping<
+  Omit<StoreOrder, "id">,
+  OrderRow,
+  Exclude<ColumnOf<typeof orderTable>, "shop" | "id" | "due_at">
+>({
   petId: inColumn("pet_id"),
   reference: {
     columns: ["reference", "reference_start"],

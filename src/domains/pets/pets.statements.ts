@@ -62,7 +62,11 @@ type Key = [shop: number, id: bigint];
 type Values = readonly SqlValue[];
 
 /** How an animal is kept in its row. */
-export const petFields = new RowMapping<Omit<Pet, "id">, PetRow, ColumnOf<typeof petTable>>({
+export const petFields = new RowMapping<
+  Omit<Pet, "id">,
+  PetRow,
+  Exclude<ColumnOf<typeof petTable>, "shop" | "id" | "added_at">
+>({
   name: {
     columns: ["name", "name_folded"],
     write: (name) => [name, foldedToStore(name)],
