@@ -32,6 +32,7 @@ import { petTable } from "./pets/pets.statements.ts";
 import { PetStore } from "./pets/pets.store.ts";
 import { severalPetsHandlers } from "./pets/several/several-pets.handlers.ts";
 import { severalPetsOperations } from "./pets/several/several-pets.operations.ts";
+import { addSamples } from "./samples.ts";
 import { sandboxHandlers } from "./sandbox/sandbox.handlers.ts";
 import { sandboxOperations } from "./sandbox/sandbox.operations.ts";
 import { SandboxStore } from "./sandbox/sandbox.store.ts";
@@ -104,6 +105,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
       clock,
       dueTimes,
       noteReset: (accountId) => noteAccountChange(accountId, (changed) => callers.authenticator.forget(changed)),
+      addSamples: (author, now) => addSamples(author, now, storage),
       onFastForward: runSoon,
     });
     const shopSettings = new ShopSettingsStore(storage, clock, days);

@@ -8,7 +8,6 @@ import type { Clock } from "../../timing/clock.ts";
 import type { Author } from "../events/publish.ts";
 import { allAnimals } from "../pets/counts/pet-figures.ts";
 import { keepAllowed } from "../pets/counts/pets-in-shop.store.ts";
-import { addSamples } from "../samples.ts";
 import { currentShop, lockShop, replaceShop, ShopDeleted } from "../shops/shops.store.ts";
 import type { Sandbox } from "./sandbox.operations.ts";
 
@@ -35,6 +34,8 @@ export interface SandboxParts {
   readonly dueTimes: readonly DueTimes[];
   /** Part of a transaction that gives an account a new shop. */
   readonly noteReset: (accountId: string) => Change<void>;
+  /** Part of a transaction: adds samples to the author's shop, which is empty. `now` is in Unix milliseconds. */
+  readonly addSamples: (author: Author, now: number) => Change<void>;
   /** Called after a fast-forward: background work may be due. */
   readonly onFastForward: () => void;
 }
@@ -89,7 +90,7 @@ export class SandboxStore {
     const locked = yield* lockShop(author.shop, now);
     const replacement = yield* replaceShop(locked, name, now);
     yield* all(keepAllowed, replacement, author.shop);
-    if (animals === "samples") yield* addSamples({ ...author, shop: replacement }, now, this.#parts.storage);
+    if (animals === "samples") yield* this.#parts.addSamples({ ...author, shop: replacement }, now);
     yield* this.#parts.noteReset(name.accountId);
     return replacement;
   }
