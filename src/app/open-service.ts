@@ -46,14 +46,15 @@ export function openService(
   stopping: AbortSignal,
   { domains: served = domains, loadLimits, maxStreams }: ServiceOptions,
 ) {
-  const { storage, generation, clock, expiry, metrics, repeat, hasDueTimes } = host;
+  const { storage, generation, clock, expiry, log, metrics, limiter, repeat, hasDueTimes } = host;
   const { PETSTORE_CELL: cell } = valuesOf(config, keySettings);
   const callers = openCallerParts(host, { isProduction: isProduction(config), cell });
-  const { accounts, keys, authenticator } = callers;
+  const { accounts, keys, authenticator, usage, records } = callers;
   const abuse = new AbuseLog({ ...host, showsAddresses: config.logAddresses });
   repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
   const tracer = config.traces && new Tracer(config.traces, host);
   const controls = openControls({ ...host, authenticator }, loadLimits, maxStreams);
+  const { shedder, unread, deadlines, drains, delays, streams } = controls;
   const responses = new StoredResponseStore(storage, expiry);
   hasDueTimes(responses);
   const idempotency = openIdempotency(responses, storage, clock);
@@ -79,7 +80,26 @@ export function openService(
   const { server, base, docs, prepareConsole } = serveOperations(config, bound, {
     storage,
     generation,
-    services: { ...host, ...callers, ...controls, store: storage, idempotency, tracer, abuse, pages },
+    services: {
+      store: storage,
+      limiter,
+      clock,
+      authenticator,
+      idempotency,
+      pages,
+      shedder,
+      unread,
+      deadlines,
+      drains,
+      delays,
+      streams,
+      usage,
+      records,
+      log,
+      metrics,
+      tracer,
+      abuse,
+    },
     monitoring: {
       checkStore: () => storage.check(),
       isStopping: () => stopping.aborted,
