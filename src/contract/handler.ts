@@ -50,8 +50,8 @@ export interface Resource<O extends Operation = Operation> {
 }
 
 /**
- * The success of a paged operation. A long page is read in pieces: the handler runs for each, with another `limit` and
- * `after`, in a transaction of its own.
+ * The success of a paged operation. A long page is read in pieces: the handler runs once for each, with another `limit`
+ * and `after`, and each run is a separate read.
  */
 export interface Paged<O extends Operation = Operation> {
   readonly items: Static<O["response"]["schema"]>;

@@ -133,14 +133,14 @@ interface InsertOptions<N extends string> {
 }
 
 /** The columns whose values an insert must have. */
-type Required<C extends Columns> = {
+type NeededColumn<C extends Columns> = {
   [N in keyof C]: C[N] extends { optional: true } | { fallback: unknown } ? never : N;
 }[keyof C];
 
 /** A statement that inserts a row with these columns, whose values are its parameters in this order. */
 export function insertInto<C extends Columns, const N extends readonly (keyof C & string)[]>(
   { name, columns }: Table<C>,
-  names: N & (Required<C> extends N[number] ? unknown : { readonly lacks: Exclude<Required<C>, N[number]> }),
+  names: N & (NeededColumn<C> extends N[number] ? unknown : { readonly lacks: Exclude<NeededColumn<C>, N[number]> }),
   { made = {}, end = "" }: InsertOptions<N[number]> = {},
 ): InsertStatement<ParametersOf<C, N>> {
   const head = `INSERT INTO ${name} (${names.join(", ")})`;

@@ -100,7 +100,8 @@ async function callOnce(operation: Operation): Promise<string[]> {
   const send = async () => {
     if (operation.ifMatch) {
       const other = { key, ...(body && { body }), headers: { "If-Match": '"other"' } };
-      expect([name, (await service.call(method, path, other)).status]).toEqual([name, 412]);
+      const { status } = await service.call(method, path, other);
+      expect([name, status, await resourcesNow()]).toEqual([name, 412, before]);
     }
     const { status, text } = await call(method, path, body);
     expect([text, status]).toEqual([text, operation.response.status]);

@@ -1,5 +1,5 @@
 import type { QueryStatement, Statement } from "../../src/storage/statement.ts";
-import { type StatementStep } from "../../src/storage/step.ts";
+import type { StatementStep } from "../../src/storage/step.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { all, type KnownSteps, type Read } from "../../src/storage/transaction.ts";
 

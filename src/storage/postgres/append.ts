@@ -6,7 +6,7 @@ import {
   jsonWithIntegersAsText,
   type SqlParameter,
 } from "../statement.ts";
-import { type AppendStep } from "../step.ts";
+import type { AppendStep } from "../step.ts";
 import { countParameters } from "../transaction.ts";
 
 const statements = new Map<Append, ChangeStatement>();

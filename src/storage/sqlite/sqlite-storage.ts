@@ -3,7 +3,7 @@ import { type Payer, turns } from "../../timing/turns.ts";
 import { type Migration, newerSchema } from "../applied-migrations.ts";
 import { StorageUnavailable } from "../errors.ts";
 import type { ChangeStatement, Command, QueryStatement, Row, Values } from "../statement.ts";
-import { type StoreStep } from "../step.ts";
+import type { StoreStep } from "../step.ts";
 import { type Followed, type OpenStorage, type StorageObserver, silentObserver } from "../storage.ts";
 import { all, type Change, type KnownSteps, type Read } from "../transaction.ts";
 import { beginImmediate, Connection, TurnRead } from "./connection.ts";
