@@ -6,7 +6,7 @@ import { CategoryStore } from "./categories/categories.store.ts";
 import { type Author, operator } from "./events/publish.ts";
 import { orderChanges } from "./orders/order-changes.ts";
 import type { StoreOrder } from "./orders/orders.schemas.ts";
-import { OrderStore } from "./orders/orders.store.ts";
+import { decidingOrder, OrderStore } from "./orders/orders.store.ts";
 import { PetStore } from "./pets/pets.store.ts";
 
 const categoryNames = ["Dogs", "Cats", "Birds", "Fish"];
@@ -54,8 +54,8 @@ export function* addSamples(author: Author, now: number, storage: Storage): Chan
   let time = now - DAYS * DAY_MS;
   const clock = { ...systemClock, now: () => time };
   const categories = new CategoryStore(storage, clock);
-  const pets = new PetStore(storage, { clock });
-  const orders = new OrderStore(storage, clock, 15 * MINUTE_MS);
+  const pets = new PetStore(storage, { clock, categoryExists: undefined, orderOf: decidingOrder });
+  const orders = new OrderStore(clock, 15 * MINUTE_MS);
   for (const name of categoryNames) yield* withoutCommit(categories.add(author, { name }));
   for (const [index, [name, categoryId, amount, status = "available"]] of animals.entries()) {
     const reference = `${references[Number(categoryId) - 1]}${String(index + 1).padStart(2, "0")}`;

@@ -20,6 +20,7 @@ import { orderHandlers, salesHandlers } from "./orders/orders.handlers.ts";
 import { orderEventTypes, orderOperations } from "./orders/orders.operations.ts";
 import { orderTable } from "./orders/orders.statements.ts";
 import { decidingOrder, OrderStore } from "./orders/orders.store.ts";
+import { Reservations } from "./orders/reservations.store.ts";
 import { salesOperations } from "./orders/sales.operations.ts";
 import { categoryAnimalTable } from "./pets/counts/category-animals.store.ts";
 import { petFigures } from "./pets/counts/pet-figures.ts";
@@ -97,9 +98,10 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
   ) => {
     const pets = petsOf(storage, PETSTORE_STRICT_CATEGORIES, clock);
     const categories = new CategoryStore(storage, clock);
-    const orders = new OrderStore(storage, clock, PETSTORE_RESERVATION_MINUTES * MINUTE_MS);
-    repeat({ name: "expire_orders", by: "leader", run: () => orders.reservations.expireDue() });
-    hasDueTimes(orders.reservations);
+    const orders = new OrderStore(clock, PETSTORE_RESERVATION_MINUTES * MINUTE_MS);
+    const reservations = new Reservations(storage, clock);
+    repeat({ name: "expire_orders", by: "leader", run: () => reservations.expireDue() });
+    hasDueTimes(reservations);
     const sandboxes = new SandboxStore({
       storage,
       clock,

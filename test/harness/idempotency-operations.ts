@@ -5,6 +5,7 @@ import { defineOperation, noContent, type Tag } from "../../src/contract/operati
 import type { Domain } from "../../src/domains/domain.ts";
 import { operator } from "../../src/domains/events/publish.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
+import { unchecked } from "./unchecked-pets.ts";
 
 const tag: Tag = { name: "outcomes", description: "Operations of tests.", stability: "experimental" };
 const refused = defineError({ code: "test_refused", status: 409, meaning: "The test asked for a refusal." });
@@ -76,7 +77,7 @@ export const idempotencyOperations: Domain = {
   name: "outcomes",
   operations,
   open: ({ storage }) => {
-    const pets = new PetStore(storage);
+    const pets = new PetStore(storage, unchecked);
     const addOne = (shop: number) => pets.add(operator(shop), { name: "Rex", categoryId: 1n });
     const handlers: Handlers<typeof operations> = {
       *testOutcome({ caller: { shop }, body: { end } }) {

@@ -7,6 +7,7 @@ import { petHandlers } from "../../src/domains/pets/pets.handlers.ts";
 import { petEventTypes, petOperations } from "../../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { TestService } from "./service.ts";
+import { unchecked } from "./unchecked-pets.ts";
 
 type PetHandlers = Handlers<typeof petOperations>;
 
@@ -17,7 +18,7 @@ export function petsDomain(checks: Partial<PetChecks>, replaced: Partial<PetHand
     operations: petOperations,
     eventTypes: [...petEventTypes, ...orderEventTypes],
     open: ({ storage, clock }) => {
-      const pets = new PetStore(storage, { clock, ...checks });
+      const pets = new PetStore(storage, { ...unchecked, clock, ...checks });
       return bind(petOperations, { ...petHandlers(pets), ...replaced });
     },
   };

@@ -17,6 +17,7 @@ import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { newAccount, startSeveral } from "../harness/processes.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { Random } from "../harness/random.ts";
+import { unchecked } from "../harness/unchecked-pets.ts";
 
 const PROCESSES = 3;
 /** The promise: after PostgreSQL is back, requests succeed again within this time, in milliseconds. */
@@ -120,8 +121,8 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
 
   test("have one leader for the background tasks; when it is killed, another takes over within seconds", async () => {
     const { storage, shop } = account;
-    const pets = new PetStore(storage, { orderOf: decidingOrder });
-    const orders = new OrderStore(storage, systemClock, 1);
+    const pets = new PetStore(storage, { ...unchecked, orderOf: decidingOrder });
+    const orders = new OrderStore(systemClock, 1);
     /** Places an order whose reservation ends at once, and returns its animal. */
     const overdue = async () => {
       const pet = await storage.write(() =>

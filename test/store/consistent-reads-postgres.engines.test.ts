@@ -13,6 +13,7 @@ import { systemClock } from "../../src/timing/clock.ts";
 import { DatabaseProxy } from "../harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { type Call, TestService } from "../harness/service.ts";
+import { unchecked } from "../harness/unchecked-pets.ts";
 
 const shop = 1;
 const nothing = () => [];
@@ -39,7 +40,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     server = await PostgresServer.start();
     proxy = await DatabaseProxy.start(server.port);
     storage = await openStorage(readConfig({ PETSTORE_DATABASE_URL: urlOf() }));
-    pets = new PetStore(storage);
+    pets = new PetStore(storage, unchecked);
     usage = new UsageStore(storage);
     await server.run(`
       INSERT INTO shops (shop, account_id, mode, last_pet_id) VALUES (${shop}, 'acc_1', 'test', 25000);

@@ -2,7 +2,6 @@ import { present } from "../../collections/present.ts";
 import { type Failure, failure, invalidBody, versionMismatch } from "../../contract/errors.ts";
 import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import type { Page } from "../../storage/pages.ts";
-import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, DAY_MS } from "../../timing/clock.ts";
 import { type Author, keyIdOf, publishLast } from "../events/publish.ts";
@@ -44,7 +43,7 @@ import {
 } from "./orders.schemas.ts";
 import * as sql from "./orders.statements.ts";
 import { orderFields, readOrders, searchOrders, toOrder } from "./orders.statements.ts";
-import { Reservations, statusNow } from "./reservations.store.ts";
+import { statusNow } from "./reservations.store.ts";
 
 /** How an animal is sold: null for no price. */
 interface Sale {
@@ -72,15 +71,13 @@ export function* decidingOrder(locked: LockedShop, petId: bigint) {
  * most one open order, and is pending as long as it has one.
  */
 export class OrderStore {
-  readonly reservations: Reservations;
   readonly #clock: Clock;
   readonly #reservation: number;
 
   /** `reservation` is how long an order holds its animal, in milliseconds. */
-  constructor(storage: Storage, clock: Clock, reservation: number) {
+  constructor(clock: Clock, reservation: number) {
     this.#clock = clock;
     this.#reservation = reservation;
-    this.reservations = new Reservations(storage, clock);
   }
 
   *get(shop: number, id: bigint): Query<StoreOrder | Failure<typeof orderNotFound>> {

@@ -23,11 +23,11 @@ export const petEvent = eventsOf<Pet>(({ id }) => ({ under: id, subjectId: null 
 /** What animals are checked by when they change. */
 export interface PetChecks {
   readonly clock: Clock;
-  /** Part of a transaction: true if an animal may be in this category. If absent, it may be in any. */
+  /** Part of a transaction: true if an animal may be in this category. If undefined, it may be in any. */
   readonly categoryExists: ((shop: LockedShop, categoryId: bigint) => Query<boolean>) | undefined;
   /**
    * Part of a transaction: the order that decides the animal's status; undefined if none does. It may first expire an
-   * order, which changes the animal. If absent, no order decides.
+   * order, which changes the animal. If undefined, no order decides.
    */
   readonly orderOf: ((shop: LockedShop, petId: bigint) => Change<DecidingOrder | undefined>) | undefined;
 }

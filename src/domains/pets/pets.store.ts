@@ -3,7 +3,6 @@ import { compileSerializer } from "../../contract/serialize.ts";
 import { andCommit, withoutCommit } from "../../storage/combined-steps.ts";
 import type { ReadableStorage } from "../../storage/storage.ts";
 import { all, append, first, type Query } from "../../storage/transaction.ts";
-import { systemClock } from "../../timing/clock.ts";
 import { type Author, publishLast } from "../events/publish.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure } from "../shops/locked-shop.ts";
@@ -36,10 +35,10 @@ export class PetStore {
   readonly checks: PetChecks;
   readonly #storage: ReadableStorage;
 
-  constructor(storage: ReadableStorage, { categoryExists, orderOf, clock = systemClock }: Partial<PetChecks> = {}) {
+  constructor(storage: ReadableStorage, checks: PetChecks) {
     this.#storage = storage;
     this.pages = new PetPages(storage);
-    this.checks = { clock, categoryExists, orderOf };
+    this.checks = checks;
   }
 
   *get(shop: number, id: bigint): Query<Pet | Failure<typeof petNotFound>> {

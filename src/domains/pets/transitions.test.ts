@@ -1,6 +1,7 @@
 // The changes of status that the table allows for each cause, and their effects on the store.
 import { expect, test } from "bun:test";
 import { newTestStore } from "../../../test/harness/test-store.ts";
+import { unchecked } from "../../../test/harness/unchecked-pets.ts";
 import { isFailure } from "../../contract/errors.ts";
 import { operator } from "../events/publish.ts";
 import { createShops, lockShop, shopOf } from "../shops/shops.store.ts";
@@ -23,7 +24,7 @@ const causes: readonly StatusCause[] = [
 test("a change of status follows the table, and returns its event", async () => {
   const store = await newTestStore();
   const storage = await store.open();
-  const pets = new PetStore(storage);
+  const pets = new PetStore(storage, unchecked);
   await storage.write(() => createShops("acc_1"));
   const shop = (await storage.read(shopOf("acc_1", "test"))) as number;
   const change = (id: bigint, to: PetStatus, cause: StatusCause) =>

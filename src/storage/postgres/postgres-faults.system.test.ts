@@ -9,6 +9,7 @@ import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-
 import { eventually } from "../../../test/harness/program.ts";
 import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
 import { isLongRun } from "../../../test/harness/test-length.ts";
+import { unchecked } from "../../../test/harness/unchecked-pets.ts";
 import { migrations } from "../../app/schema.ts";
 import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
@@ -43,7 +44,8 @@ const addShops = change(
   "INSERT INTO shops (shop, account_id, mode) SELECT n, 'acc_' || n, 'test' FROM generate_series(1, 3) AS n ON CONFLICT DO NOTHING",
 );
 /** Appends an animal to the first shop or another. */
-const appendPet = (name: string, shop = 1) => new PetStore({} as Storage).add(operator(shop), { name, categoryId: 1n });
+const appendPet = (name: string, shop = 1) =>
+  new PetStore({} as Storage, unchecked).add(operator(shop), { name, categoryId: 1n });
 const sessionsInTransaction = query<[], { sessions: bigint }>(
   "SELECT count(*) AS sessions FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in %'",
 );

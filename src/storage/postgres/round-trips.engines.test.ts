@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { unchecked } from "../../../test/harness/unchecked-pets.ts";
 import { migrations } from "../../app/schema.ts";
 import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
@@ -66,22 +67,25 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
 
   const work = {
     read: () => storage.read(first(petById, 1)),
-    append: () => storage.write(() => new PetStore({} as Storage).add(operator(2), { name: "Rex", categoryId: 1n })),
+    append: () =>
+      storage.write(() => new PetStore({} as Storage, unchecked).add(operator(2), { name: "Rex", categoryId: 1n })),
     /** An append, and another statement after it. */
     appendAndTouch: () =>
       storage.write(function* () {
-        const pet = yield* withoutCommit(new PetStore({} as Storage).add(operator(2), { name: "Rex", categoryId: 1n }));
+        const pet = yield* withoutCommit(
+          new PetStore({} as Storage, unchecked).add(operator(2), { name: "Rex", categoryId: 1n }),
+        );
         yield* all(touch, "Rex", 1);
         return pet;
       }),
     appendAndFail: () =>
       storage.write(function* () {
-        yield* withoutCommit(new PetStore({} as Storage).add(operator(2), { name: "Rex", categoryId: 1n }));
+        yield* withoutCommit(new PetStore({} as Storage, unchecked).add(operator(2), { name: "Rex", categoryId: 1n }));
         throw new Error("Not this one.");
       }),
     appendAndThrow: () =>
       storage.write(function* () {
-        yield* new PetStore({} as Storage).add(operator(2), { name: "Rex", categoryId: 1n });
+        yield* new PetStore({} as Storage, unchecked).add(operator(2), { name: "Rex", categoryId: 1n });
         throw new Error("Too late.");
       }),
     count: () => storage.read(first(query<[], { pets: bigint }>("SELECT count(*) AS pets FROM pets"))),

@@ -9,6 +9,7 @@ import { readExactly } from "../../../../test/harness/ledger.ts";
 import { Listener } from "../../../../test/harness/listener.ts";
 import { eventually, newDataDir, Program, programCommand } from "../../../../test/harness/program.ts";
 import { newTestStore, type TestStore } from "../../../../test/harness/test-store.ts";
+import { unchecked } from "../../../../test/harness/unchecked-pets.ts";
 import { storeAccess } from "../../../app/store/store-access.ts";
 import { run } from "../../../cli/run.ts";
 import { CommitUnknown, StorageUnavailable } from "../../../storage/errors.ts";
@@ -88,9 +89,13 @@ async function withStorage<T>(work: (storage: OpenStorage) => Promise<T>): Promi
   }
 }
 const addAnimal = (name: string) =>
-  withStorage((storage) => storage.write(() => new PetStore(storage).add(operator(shop), { name, categoryId: 1n })));
+  withStorage((storage) =>
+    storage.write(() => new PetStore(storage, unchecked).add(operator(shop), { name, categoryId: 1n })),
+  );
 const deleteAnimal = (id: bigint) =>
-  withStorage((storage) => storage.write(() => new PetStore(storage).delete(operator(shop), id, () => true)));
+  withStorage((storage) =>
+    storage.write(() => new PetStore(storage, unchecked).delete(operator(shop), id, () => true)),
+  );
 
 const addCategory = (id: number) =>
   place.run(`INSERT INTO categories (shop, id, name, name_key) VALUES (${shop}, ${id}, 'C${id}', 'c${id}')`);
@@ -322,8 +327,8 @@ describe("an import with strict categories", () => {
       });
     await Promise.all(few.map(({ categoryId }) => addCategory(Number(categoryId))));
     await withStorage(async (storage) => {
-      const lenient = await stepsOf(new PetStore(storage), storage);
-      expect(await stepsOf(new PetStore(storage, { categoryExists }), storage)).toBe(lenient + 1);
+      const lenient = await stepsOf(new PetStore(storage, unchecked), storage);
+      expect(await stepsOf(new PetStore(storage, { ...unchecked, categoryExists }), storage)).toBe(lenient + 1);
     });
   });
 });
@@ -337,7 +342,7 @@ test("animals that are added together are all refused if one is, each fault with
   ];
   await place.run(`INSERT INTO categories (shop, id, name, name_key) VALUES (${shop}, 1, 'C', 'C')`);
   const refused = await withStorage((storage) =>
-    storage.write(() => addPets(new PetStore(storage, { categoryExists }).checks, operator(shop), pets)),
+    storage.write(() => addPets(new PetStore(storage, { ...unchecked, categoryExists }).checks, operator(shop), pets)),
   );
   const message = "is not the id of a category";
   expect(refused).toEqual({
@@ -360,7 +365,7 @@ test("a part of 500 animals takes a few statements", async () => {
   const statements = await withStorage((storage) =>
     storage.write(function* () {
       let sent = 0;
-      const running = addPets(new PetStore(storage).checks, operator(shop), part);
+      const running = addPets(new PetStore(storage, unchecked).checks, operator(shop), part);
       for (let next = running.next([]); !next.done; next = running.next(yield next.value)) sent += countOf(next.value);
       return sent;
     }),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { firstStatementOf } from "../../../../test/harness/stepwise-read.ts";
 import { newTestStore, type TestStore } from "../../../../test/harness/test-store.ts";
+import { unchecked } from "../../../../test/harness/unchecked-pets.ts";
 import type { Paged } from "../../../contract/handler.ts";
 import { INT64_MAX, INT64_MIN } from "../../../contract/schemas.ts";
 import type { OpenStorage } from "../../../storage/storage.ts";
@@ -87,7 +88,7 @@ test("a page has the next animals with the status, wherever they lie", async () 
 });
 
 test("the default order is read and cached in the same way if a client asks for it", async () => {
-  const { listPets } = petHandlers(new PetStore(storage)) as unknown as {
+  const { listPets } = petHandlers(new PetStore(storage, unchecked)) as unknown as {
     listPets: (input: object) => Query<Paged>;
   };
   const list = (sort?: string) => listPets({ caller: { shop }, query: { limit: 2, sort }, after: undefined });
