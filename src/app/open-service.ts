@@ -6,7 +6,7 @@ import type { Domain, Host } from "../domains/domain.ts";
 import { StoredResponseStore } from "../domains/idempotency/stored-responses.store.ts";
 import { keySettings } from "../domains/keys/api-key.ts";
 import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
-import { openIdempotency } from "../http/idempotency/idempotency.ts";
+import { openChanges } from "../http/changes/changes.ts";
 import { openControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
 import { SharedPages } from "../http/response/shared-pages.ts";
@@ -57,7 +57,7 @@ export function openService(
   const { shedder, unread, deadlines, drains, delays, streams } = controls;
   const responses = new StoredResponseStore(storage, expiry);
   hasDueTimes(responses);
-  const idempotency = openIdempotency(responses, storage, clock);
+  const changes = openChanges(responses, storage, clock);
   const pages = new SharedPages(storage);
   repeat({ name: "delete_expired_responses", by: "leader", run: () => responses.deleteExpired() });
   const operations = served.flatMap((domain) => domain.operations);
@@ -85,7 +85,7 @@ export function openService(
       limiter,
       clock,
       authenticator,
-      idempotency,
+      changes,
       pages,
       shedder,
       unread,

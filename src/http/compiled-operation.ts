@@ -6,7 +6,7 @@ import {
   deprecationHeaders,
   takesIdempotencyKey,
 } from "../contract/operation-properties.ts";
-import { compileIdentityReader } from "./idempotency/request-identity.ts";
+import { compileIdentityReader } from "./changes/request-identity.ts";
 import { compileInputReader } from "./input/read-input.ts";
 import { compilePageLinks } from "./response/page-links.ts";
 import { prepareResponses } from "./response/response.ts";

@@ -2,7 +2,7 @@ import { banEnd, strikesForBan } from "../contract/bans.ts";
 import type { Caller, Mode } from "../contract/caller.ts";
 import * as errors from "../contract/errors.ts";
 import { type Failure, failure, lacksScope } from "../contract/errors.ts";
-import { concludeChange, type Input, isResponse } from "../contract/handler.ts";
+import type { Input } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { SIMULATE } from "../contract/requests.ts";
@@ -11,9 +11,9 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { turns } from "../timing/turns.ts";
-import type { CompiledChange, CompiledOperation } from "./compiled-operation.ts";
+import type { Changes } from "./changes/changes.ts";
+import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
 import type { BodyResult } from "./input/read-body.ts";
 import { queryText } from "./input/read-input.ts";
@@ -37,8 +37,7 @@ export interface StageServices {
   readonly paths: PathAdvice;
   readonly delays: Delays;
   readonly store: Store;
-  /** Runs the change of a request with an `Idempotency-Key`. */
-  readonly idempotency: Idempotency;
+  readonly changes: Changes;
   readonly pages: SharedPages;
   readonly streams: Streams;
 }
@@ -265,15 +264,10 @@ function handle(
   exchange: Exchange,
   compiled: CompiledOperation,
   input: Input,
-  { store, idempotency, pages }: StageServices,
+  { store, changes, pages }: StageServices,
 ): MaybePromise<Rendered | Failure> {
-  const { operation, identityOf, fillPath } = compiled;
-  const { request } = exchange;
-  if (compiled.change) {
-    return identityOf && input.idempotencyKey !== undefined
-      ? idempotency.serve(exchange, compiled, identityOf(request, input), input)
-      : change(compiled, input, store);
-  }
+  if (compiled.change) return changes.serve(exchange, compiled, input);
+  const { operation, fillPath } = compiled;
   const { shop, keyId } = input.caller;
   const read = () => {
     if (isLongPage(operation, input)) return readLongPage(compiled, input, store);
@@ -283,16 +277,8 @@ function handle(
   };
   if (!operation.paged) return read();
   // Requests of the same key may share a page.
-  const name = `${shop} ${keyId} ${input.pageBytes} ${fillPath(input.params)}?${queryText(request.url)}`;
+  const name = `${shop} ${keyId} ${input.pageBytes} ${fillPath(input.params)}?${queryText(exchange.request.url)}`;
   return pages.get(shop, name, read);
-}
-
-async function change(compiled: CompiledChange, input: Input, store: Store) {
-  const { shop } = input.caller;
-  const preparation = compiled.prepare && (await store.read(compiled.prepare(input), shop));
-  const outcome = await store.write(() => compiled.change(input, preparation), shop);
-  const response = isResponse(outcome) ? outcome : await concludeChange(compiled, input);
-  return turns.run(shop, () => compiled.render(response, input));
 }
 
 /** Part of a stage: waits for a body, and parses it when it is its shop's turn. Many large ones may arrive together. */
