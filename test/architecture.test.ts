@@ -201,14 +201,14 @@ describe("imports", () => {
     const methods = named(/^ {2}\*(#?\w+)[(<]/gm);
     expect([functions, methods]).toEqual([expect.arrayContaining(["all"]), expect.arrayContaining(["reset"])]);
     const ofOthers = new Set(["add", "delete", "follow", "refusalOf", "whyRefused"]); // maps and others have them, too
+    const calls = [
+      /(?:[;{})]|\belse)\s+((?:[\w#]+\.)*)(#?\w+)\(/g,
+      /[;{}]\s+(?!return|yield)[^;={}()]*\.(?:map|forEach)\(.*=> ((?:[\w#]+\.)*)(#?\w+)\(/g,
+    ];
     const forgotten = texts
       .filter(([file]) => file.startsWith("domains/"))
       .flatMap(([file, text]) =>
-        [...text.matchAll(/(?:[;{})]|\belse)\s+((?:[\w#]+\.)*)(#?\w+)\(/g)].map(([, of, name = ""]) => ({
-          file,
-          of,
-          name,
-        })),
+        calls.flatMap((call) => [...text.matchAll(call)].map(([, of, name = ""]) => ({ file, of, name }))),
       )
       .filter(({ of, name }) => functions.includes(name) || (of !== "" && methods.includes(name)))
       .filter(({ name }) => !ofOthers.has(name));
