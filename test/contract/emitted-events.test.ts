@@ -1,5 +1,5 @@
 // Each operation emits all events that its contract declares, and no others. Without events, it changes no animal, category
-// or order; with another If-Match, nothing. No page that was kept is shown after it.
+// or order; with another If-Match, nothing. Another resource stays as it is. No page that was kept is shown after it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
@@ -33,6 +33,7 @@ const resourcesNow = () =>
   Promise.all(
     ["/pets", "/categories", "/store/orders"].map(async (list) => (await call("GET", `${list}?limit=100`)).json),
   );
+const read = async (path?: string): Promise<unknown> => path && (await call("GET", path)).json;
 const newPet = () => make("/pets", { name: "Rex", categoryId: 1, status: "available" });
 
 /** Makes the resource that a path parameter names, so that the operation can change it. */
@@ -85,9 +86,12 @@ function emittedBy(operation: Operation): Promise<string[]> {
 async function callOnce(operation: Operation): Promise<string[]> {
   const { name, method } = operation;
   let { path }: { path: string } = operation;
+  /** The path of another resource, which must stay as it is. */
+  let neighbour: string | undefined;
   for (const [hole, parameter = ""] of operation.path.matchAll(/\{([^}]*)\}/g)) {
     const resource = resources[parameter];
     if (!resource) throw new Error(`Say above how to make what ${parameter} names.`);
+    neighbour = path.slice(0, path.indexOf(hole)) + (await resource(operation));
     path = path.replace(hole, await resource(operation));
   }
   const example = bodyOf(operation);
@@ -96,6 +100,7 @@ async function callOnce(operation: Operation): Promise<string[]> {
   await newPet(); // after which the page of those before is kept, once it was read twice
   const page = `/pets?limit=${Math.max(1, (await allPets()).length - 1)}`;
   for (const each of [page, page]) await call("GET", each);
+  const untouched = await read(neighbour);
   const before = await resourcesNow();
   const send = async () => {
     if (operation.ifMatch) {
@@ -105,6 +110,7 @@ async function callOnce(operation: Operation): Promise<string[]> {
     }
     const { status, text } = await call(method, path, body);
     expect([text, status]).toEqual([text, operation.response.status]);
+    expect([name, await read(neighbour)]).toEqual([name, untouched]);
     if (operation.emits?.length === 0) expect([name, await resourcesNow()]).toEqual([name, before]);
     const shown = (await call("GET", page)).json;
     expect(shown).toEqual((await allPets()).slice(0, shown.length));
