@@ -1,5 +1,6 @@
 import type { Operation } from "../contract/operation.ts";
 import type { Settings } from "../settings/setting.ts";
+import type { ChangesOfStore } from "../storage/storage.ts";
 import { AccountChanges, type AccountListener } from "./accounts/account-changes.store.ts";
 import { AccountStore } from "./accounts/accounts.store.ts";
 import type { Domain, Host } from "./domain.ts";
@@ -35,7 +36,10 @@ export interface ServedHost extends Host {
 /** A domain that the service can open. */
 export type ServedDomain = Domain<Settings, ServedHost>;
 
-export function openCallerParts(host: Host, environment: KeyEnvironment): CallerParts {
+export function openCallerParts(
+  host: Host & { readonly storage: Pick<ChangesOfStore, "follow"> },
+  environment: KeyEnvironment,
+): CallerParts {
   const { storage, clock, expiry, metrics, repeat } = host;
   const forget: AccountListener = (accountId) => authenticator.forget(accountId);
   const changeListeners = [forget];

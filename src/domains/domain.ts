@@ -26,7 +26,7 @@ export interface BackgroundTask {
 
 /** The services that a domain can use. Each domain registers its own metrics and background tasks. */
 export interface Host {
-  readonly storage: Storage & ChangesOfStore;
+  readonly storage: Storage & Omit<ChangesOfStore, "follow" | "versionOf">;
   /** See `generationOf`. */
   readonly generation: string;
   readonly clock: Clock;

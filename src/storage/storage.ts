@@ -39,7 +39,10 @@ export interface Storage extends ReadableStorage {
 
 /** What a store knows of changes: its own, and those of other processes. */
 export interface ChangesOfStore {
-  /** From now on, shows the listener what other processes have changed, within 1 s. A transaction may be open. */
+  /**
+   * From now on, shows the one follower what other processes have changed, within 1 s. A transaction may be open. A second
+   * call replaces it.
+   */
   follow(followed: Followed): void;
   /** Calls back when a commit of this process is on disk. The listener must not throw. */
   onCommit(listener: () => void): void;

@@ -23,7 +23,7 @@ const CATCH_UP_PAGE = 8;
  * commits of this process. It reads the new events of each shop once for all followers of the shop.
  */
 export class EventWatch {
-  readonly #storage: ReadableStorage & ChangesOfStore;
+  readonly #storage: ReadableStorage & Pick<ChangesOfStore, "onCommit" | "settled">;
   readonly #failed: (error: unknown) => void;
   readonly #shops = new Map<number, WatchedShop>();
   #timer: Timer | undefined;
@@ -35,7 +35,10 @@ export class EventWatch {
   #isDue = false;
 
   /** `failed` is called with errors of the store. The next poll tries again. */
-  constructor(storage: ReadableStorage & ChangesOfStore, failed: (error: unknown) => void) {
+  constructor(
+    storage: ReadableStorage & Pick<ChangesOfStore, "onCommit" | "settled">,
+    failed: (error: unknown) => void,
+  ) {
     this.#storage = storage;
     this.#failed = failed;
     storage.onCommit(() => this.#pollSoon());

@@ -29,7 +29,7 @@ const contents = query<[shop: number], ContentsRow>(`
 
 /** The parts of the service that sandboxes use. */
 export interface SandboxParts {
-  readonly storage: Storage & ChangesOfStore;
+  readonly storage: Storage & Pick<ChangesOfStore, "changesPropagated">;
   readonly clock: Clock;
   readonly dueTimes: readonly DueTimes[];
   /** Part of a transaction that gives an account a new shop. */

@@ -34,11 +34,11 @@ export interface Saved extends Pick<CourierEndpoint, "position" | "version" | "h
 
 /** Reads and writes for the process that delivers. All methods reject with `StorageUnavailable`. */
 export class DispatchStore {
-  readonly #storage: Storage & ChangesOfStore;
+  readonly #storage: Storage & Pick<ChangesOfStore, "settled">;
   readonly #endpoints: EndpointStore;
   readonly #clock: Clock;
 
-  constructor(storage: Storage & ChangesOfStore, endpoints: EndpointStore, clock: Clock) {
+  constructor(storage: Storage & Pick<ChangesOfStore, "settled">, endpoints: EndpointStore, clock: Clock) {
     this.#storage = storage;
     this.#endpoints = endpoints;
     this.#clock = clock;
