@@ -56,6 +56,24 @@ export function* pause(): Read<void> {
   yield step({ pauses: true });
 }
 
+let isReading = false;
+
+/** For engines: runs a read up to its next step. Its code cannot begin a change, not even to wait for it. */
+export function resumeRead<T>(steps: KnownSteps<T>, result?: unknown): IteratorResult<KnownStep, T> {
+  const isWithin = isReading;
+  isReading = true;
+  try {
+    return steps.next(result);
+  } finally {
+    isReading = isWithin;
+  }
+}
+
+/** For engines: throws if a read asks for a change. */
+export function requireNoRead(): void {
+  if (isReading) throw new TypeError("A read cannot change the store.");
+}
+
 /** One execution of a change by an engine. */
 export class TransactionRun<T> {
   readonly #steps: KnownSteps<T>;

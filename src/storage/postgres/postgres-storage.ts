@@ -3,7 +3,7 @@ import { StorageUnavailable } from "../errors.ts";
 import type { Command, QueryStatement, Row, Values } from "../statement.ts";
 import { type KnownStep, type StoreStep } from "../step.ts";
 import type { Followed, OpenStorage, StorageObserver } from "../storage.ts";
-import { type Change, type KnownSteps, type Read, TransactionRun } from "../transaction.ts";
+import { type Change, type KnownSteps, type Read, requireNoRead, resumeRead, TransactionRun } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
 import { AppendGroups } from "./append-groups.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
@@ -100,14 +100,14 @@ export class PostgresStorage implements OpenStorage {
 
   async read<T>(steps: Read<T>, payer?: Payer): Promise<T> {
     const known = steps as KnownSteps<T>;
-    let next = known.next();
+    let next = resumeRead(known);
     while (!next.done) {
       const step = next.value;
       const result = await this.#resultOf(step, payer);
       // One answer of the server may have several pages of a shop: each is used in a turn of the shop.
       if (!isLookUp(step) && turns.isInDebt(payer)) await turns.pause(payer);
       const since = performance.now();
-      next = known.next(result);
+      next = resumeRead(known, result);
       turns.charge(payer, since);
     }
     return next.value;
@@ -133,6 +133,7 @@ export class PostgresStorage implements OpenStorage {
   }
 
   async write<T>(body: () => Change<T>, payer?: Payer): Promise<T> {
+    requireNoRead();
     if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
     const run = new TransactionRun(body);
     const { step } = run;

@@ -5,7 +5,7 @@ import { StorageUnavailable } from "../errors.ts";
 import type { ChangeStatement, Command, QueryStatement, Row, Values } from "../statement.ts";
 import type { StoreStep } from "../step.ts";
 import { type Followed, type OpenStorage, type StorageObserver, silentObserver } from "../storage.ts";
-import { all, type Change, type KnownSteps, type Read } from "../transaction.ts";
+import { all, type Change, type KnownSteps, type Read, requireNoRead, resumeRead } from "../transaction.ts";
 import { beginImmediate, Connection, TurnRead } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, openWithoutMigrating, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -113,6 +113,7 @@ export class SqliteStorage implements OpenStorage {
   }
 
   write<T>(body: () => Change<T>, payer?: Payer): Promise<T> {
+    requireNoRead();
     if (this.#isClosing) return Promise.reject(new StorageUnavailable("The store is closed."));
     return this.#writes.add(body, payer);
   }
@@ -173,14 +174,14 @@ export class SqliteStorage implements OpenStorage {
   /** Runs a read from the step on whose result is given. Returns a promise only if the read waits. */
   #read<T>(steps: KnownSteps<T>, payer: Payer, result: unknown): MaybePromise<T> {
     try {
-      let next = steps.next(result);
+      let next = resumeRead(steps, result);
       while (!next.done) {
         const step = next.value;
         if ("waitsFor" in step) return step.waitsFor.then((found) => this.#goOn(steps, payer, found));
         if ("pauses" in step) return turns.pause(payer).then(() => this.#goOn(steps, payer, undefined));
         if ("afterCommit" in step || "last" in step) throw new TypeError("A read has no commit.");
         this.#beginRead();
-        next = steps.next(this.#query(step));
+        next = resumeRead(steps, this.#query(step));
       }
       return next.value;
     } catch (error) {
