@@ -413,8 +413,8 @@ describe("an unknown key of an operation", () => {
     defineOperation({ ...minimal, seperateQuota: "plan" });
     // @ts-expect-error -- deprecation
     defineOperation({ ...minimal, deprecaton: { since: "2026-11-21" } });
-    // @ts-expect-error -- response.secret
-    defineOperation({ ...minimal, response: { ...response, secrete: true } });
+    // @ts-expect-error -- response.entityTag
+    defineOperation({ ...minimal, response: { ...response, entiyTag: true } });
     // @ts-expect-error -- body.examples
     defineOperation({ ...minimal, body: { schema: NewToy, examples: {}, exmaples: {} } });
     const params = { schema: Type.Object({}), invalidError: toyNotFound, invalidErorr: toyNotFound };

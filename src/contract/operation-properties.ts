@@ -1,7 +1,9 @@
+import type { TObject } from "typebox";
 import type { Caller, SeparateQuota } from "./caller.ts";
 import type { ErrorDefinition } from "./errors.ts";
 import * as errors from "./errors.ts";
 import type { Operation } from "./operation.ts";
+import { SECRET } from "./schemas.ts";
 
 /** True for an operation that, sent again, could do twice what it does (RFC 9110, section 9.2.2). */
 export function takesIdempotencyKey({ method }: Operation): boolean {
@@ -85,6 +87,12 @@ export function isCacheable({ method, response }: Operation): boolean {
 /** True if the success response has an entity tag (RFC 9110, section 8.8.3). */
 export function hasEntityTag(operation: Operation): boolean {
   return isCacheable(operation) || operation.response.entityTag === true;
+}
+
+/** True if its response shows a secret. It is shown once: no cache keeps it, and it is encrypted if it is stored for retries. */
+export function showsSecret({ response }: Operation): boolean {
+  const { properties = {} } = response.schema as Partial<TObject>;
+  return Object.values(properties).some((property) => SECRET in property);
 }
 
 /** First moment of a deprecation date, in Unix seconds. */

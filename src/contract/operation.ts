@@ -88,8 +88,7 @@ export interface Operation {
   readonly ifMatch?: TSchema;
   /**
    * The success response. `location` is the path of the new resource, such as `/pets/{id}`, filled from the body.
-   * `entityTag` is true if the body of a write is the changed resource. A `secret` response is shown once, and is
-   * encrypted if it is stored for retries. With `stream`, the response does not end, and the schema describes each
+   * `entityTag` is true if the body of a write is the changed resource. With `stream`, the response does not end, and the schema describes each
    * event. `narrowed` has a narrower schema, of the response to a body whose field `by` is true.
    */
   readonly response: {
@@ -99,7 +98,6 @@ export interface Operation {
     readonly examples: Readonly<Record<string, unknown>>;
     readonly location?: `/${string}`;
     readonly entityTag?: true;
-    readonly secret?: true;
     readonly narrowed?: { readonly by: string; readonly schema: TSchema };
     readonly stream?: StreamFields;
   };

@@ -102,6 +102,13 @@ export const PATTERN_MEANING = "x-pattern-meaning";
 /** The keyword that says in words what a value is, with an example. */
 export const MEANING = "x-meaning";
 
+/** The keyword of a text that only its client may have: see `showsSecret`. */
+export const SECRET = "x-secret";
+
+export function Secret(description: string) {
+  return Type.String({ description, [SECRET]: true });
+}
+
 interface TextOptions {
   readonly description: string;
   /** In Unicode code points, like `maxLength`. */

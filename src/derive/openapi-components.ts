@@ -1,12 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject } from "typebox";
-import { LOCAL_DESCRIPTION, MEANING, PATTERN_MEANING, RULES, UNCHECKED_ITEMS } from "../contract/schemas.ts";
+import { LOCAL_DESCRIPTION, MEANING, PATTERN_MEANING, RULES, SECRET, UNCHECKED_ITEMS } from "../contract/schemas.ts";
 
 export type Json = Record<string, unknown>;
 type Kind = "schemas" | "parameters" | "responses" | "links" | "examples";
 
 /** Keywords for the service itself. */
-const internal: ReadonlySet<string> = new Set([LOCAL_DESCRIPTION, MEANING, PATTERN_MEANING, RULES, UNCHECKED_ITEMS]);
+const internal: ReadonlySet<string> = new Set([
+  LOCAL_DESCRIPTION,
+  MEANING,
+  PATTERN_MEANING,
+  RULES,
+  SECRET,
+  UNCHECKED_ITEMS,
+]);
 
 /** Keywords that only request schemas have. A response has an example of the whole body. */
 const ofInput: ReadonlySet<string> = new Set(["pattern", "examples"]);

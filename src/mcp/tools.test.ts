@@ -5,7 +5,7 @@ import { eventually } from "../../test/harness/program.ts";
 import { TestService } from "../../test/harness/service.ts";
 import { domains } from "../app/domains.ts";
 import type { Mode, Scope } from "../contract/caller.ts";
-import { errorsOf } from "../contract/operation-properties.ts";
+import { errorsOf, showsSecret } from "../contract/operation-properties.ts";
 import { agentInstructions, deriveAgentTools } from "../derive/agent-tools.ts";
 
 let service: TestService;
@@ -95,7 +95,7 @@ describe("the list of tools", () => {
     for (const { operation, definition } of deriveAgentTools(operations).values()) {
       expect(operation.method).not.toBe("DELETE");
       expect(operation.path).not.toMatch(/^\/(keys|webhook)/);
-      expect(operation.response.secret).toBeUndefined();
+      expect(showsSecret(operation)).toBe(false);
       expect((definition.annotations as { readOnlyHint: boolean }).readOnlyHint).toBe(operation.method === "GET");
     }
     const [listPets] = operations;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sandboxQuota, scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { isCacheable, takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
+import { isCacheable, showsSecret, takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
 import { bodyLimits } from "../../src/contract/requests.ts";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
@@ -108,7 +108,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
 
     test("keeps secrets and streams, and nothing else, out of caches", async () => {
       const { status, headers } = await send(operation, { key });
-      const isKept = !operation.response.secret && !operation.response.stream;
+      const isKept = !showsSecret(operation) && !operation.response.stream;
       if (status < 400) expect((headers.get("cache-control") ?? "").includes("no-store")).toBe(!isKept);
     });
 

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { defineError, failure } from "../../src/contract/errors.ts";
 import { bind, type Handlers } from "../../src/contract/handler.ts";
 import { defineOperation, noContent, type Tag } from "../../src/contract/operation.ts";
+import { Secret } from "../../src/contract/schemas.ts";
 import type { Domain } from "../../src/domains/domain.ts";
 import { operator } from "../../src/domains/events/publish.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
@@ -64,9 +65,8 @@ const testSecret = defineOperation({
   response: {
     status: 201,
     description: "A secret, shown once.",
-    schema: Type.Object({ secret: Type.String({ description: "The secret." }) }),
+    schema: Type.Object({ secret: Secret("The secret.") }),
     examples: { "A secret": { secret: "x" } },
-    secret: true,
   },
 });
 

@@ -2,6 +2,7 @@
 // say, whichever way a test asks. When the run has ended, it is searched for what must not be in it.
 import { App } from "../../src/app/app.ts";
 import { domains } from "../../src/app/domains.ts";
+import { showsSecret } from "../../src/contract/operation-properties.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { IssuedKey } from "../../src/domains/keys/keys.ts";
 import type { Query } from "../../src/storage/transaction.ts";
@@ -51,7 +52,7 @@ function* recordStep(step: Query<unknown>, to: Evidence): Query<unknown> {
 
 const secretResponses = domains
   .flatMap(({ operations }) => operations)
-  .filter(({ response }) => response.secret)
+  .filter(showsSecret)
   .map(({ method, path, response }) => ({
     method,
     status: response.status,

@@ -178,7 +178,6 @@ const createKey = defineOperation({
     description: "The key.",
     schema: IssuedApiKey,
     examples: { "A key for a till": exampleIssuedKey },
-    secret: true,
   },
   // An invalid key: the calling key has ended since the request began.
   errors: [invalidRequest, invalidApiKey, tooManyKeys, scopeNotHeld, modeNotHeld, lifetimeExceedsKey, limitExceedsKey],
@@ -266,7 +265,6 @@ const rotateKey = defineOperation({
         },
       },
     },
-    secret: true,
   },
   // An invalid request: too little overlap for the calling key.
   errors: [invalidRequest, invalidApiKey, keyEnded, tooManyKeys, scopeNotHeld, lifetimeExceedsKey, limitExceedsKey],

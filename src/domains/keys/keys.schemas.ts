@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { modes, scopes } from "../../contract/caller.ts";
-import { Choice, Int32, Timestamp } from "../../contract/schemas.ts";
+import { Choice, Int32, Secret, Timestamp } from "../../contract/schemas.ts";
 
 export const Scope = Choice(scopes, { title: "Scope", description: "What an API key may do." });
 
@@ -57,7 +57,7 @@ export const ListedApiKey = Type.Object(
 );
 export type ListedApiKeyBody = Static<typeof ListedApiKey>;
 
-const key = Type.String({ description: "The secret text of the key, shown only once." });
+const key = Secret("The secret text of the key, shown only once.");
 
 export const IssuedApiKey = Type.Object(
   { key, ...ApiKey.properties },

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { defineEvent, type EventType } from "../../contract/operation.ts";
-import { Choice, described, Int32, Int64, LongText, Timestamp, textWithout } from "../../contract/schemas.ts";
+import { Choice, described, Int32, Int64, LongText, Secret, Timestamp, textWithout } from "../../contract/schemas.ts";
 
 /** The maximum number of endpoints of a shop. */
 export const MAX_ENDPOINTS = 20;
@@ -162,7 +162,7 @@ export function endpointSchemas(known: readonly EventType[]) {
       description: "A URL that receives events of the shop.",
     }),
     EndpointWithSecret: Type.Object(
-      { secret: Type.String({ description: "Verifies `v1` signatures (`whsec_`). Shown only once." }), ...fields },
+      { secret: Secret("Verifies `v1` signatures (`whsec_`). Shown only once."), ...fields },
       { title: "WebhookEndpointWithSecret", description: "A webhook endpoint and its new secret." },
     ),
   };

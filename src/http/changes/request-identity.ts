@@ -1,6 +1,6 @@
 import type { Input } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import type { FillPath } from "../../contract/operation-properties.ts";
+import { type FillPath, showsSecret } from "../../contract/operation-properties.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { bearerToken } from "../input/request-headers.ts";
 
@@ -14,13 +14,15 @@ export type RequestIdentity = ReturnType<ReturnType<typeof compileIdentityReader
  * Compiles the function that identifies the requests of an operation. Two requests with the same content, as the
  * operation's schemas read it, have the same fingerprint.
  */
-export function compileIdentityReader({ method, query, body, ifMatch, response }: Operation, fillPath: FillPath) {
+export function compileIdentityReader(operation: Operation, fillPath: FillPath) {
+  const { method, query, body, ifMatch } = operation;
+  const isSecret = showsSecret(operation);
   const writeQuery = query ? compileSerializer(query) : () => "";
   const writeBody = body ? compileSerializer(body.schema, "sorted") : () => "";
   return ({ headers }: Request, input: Input) => {
     const { accountId, mode } = input.caller;
     const key = input.idempotencyKey;
-    const secret = response.secret ? `${bearerToken(headers.get("authorization"))}\n${key}` : "";
+    const secret = isSecret ? `${bearerToken(headers.get("authorization"))}\n${key}` : "";
     const precondition = ifMatch ? (headers.get("if-match") ?? "") : "";
     return {
       /** Identifies the idempotency key together with its account, mode, method and path. */

@@ -15,6 +15,7 @@ import {
   hasEntityTag,
   isCacheable,
   responseType,
+  showsSecret,
 } from "../../contract/operation-properties.ts";
 import { IDEMPOTENT_REPLAYED } from "../../contract/requests.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
@@ -118,12 +119,12 @@ export function prepareResponses(
   pages: PageLinks | undefined,
   deprecation: ReturnType<typeof deprecationHeaders>,
 ) {
-  const { status, secret, stream } = operation.response;
+  const { status, stream } = operation.response;
   const ofAll = { ...sharedHeaders, ...deprecation };
   const ofSuccess = {
     ...ofAll,
     ...(status === 204 ? {} : { "Content-Type": responseType(operation) }),
-    ...(secret ? secretHeaders : {}),
+    ...(showsSecret(operation) ? secretHeaders : {}),
     ...(stream ? streamHeaders : {}),
   };
   const render = compileRender(operation, pages, deprecation?.Link ?? "");

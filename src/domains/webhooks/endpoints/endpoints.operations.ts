@@ -98,7 +98,6 @@ export function endpointOperations(types: readonly EventType[]) {
       schema: EndpointWithSecret,
       examples: { "A new endpoint": withSecret },
       location: "/webhook-endpoints/{id}",
-      secret: true,
     },
     errors: [...urlErrors, tooManyEndpoints, webhooksUnavailable],
   });
@@ -173,7 +172,6 @@ export function endpointOperations(types: readonly EventType[]) {
       description: "The endpoint and its new secret.",
       schema: EndpointWithSecret,
       examples: { "A new secret": withSecret },
-      secret: true,
     },
     errors: [tooManySecrets, webhooksUnavailable],
   });
