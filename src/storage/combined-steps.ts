@@ -1,5 +1,5 @@
 import type { ChangeStatement, InsertStatement, Statement, Values } from "./statement.ts";
-import { type StoreStep, step } from "./step.ts";
+import { type KnownStep, type StoreStep, step } from "./step.ts";
 import { all, type Change, type KnownSteps, type Steps } from "./transaction.ts";
 
 /**
@@ -13,7 +13,8 @@ export function* together<T, K extends Statement["kind"]>(parts: readonly Steps<
   }));
   for (;;) {
     for (const one of running) {
-      while (!one.next.done && "afterCommit" in one.next.value) one.next = one.part.next(yield step(one.next.value));
+      while (!one.next.done && "afterCommit" in one.next.value)
+        one.next = one.part.next(yield step<KnownStep, K>(one.next.value));
     }
     const waiting = running.filter(({ next }) => !next.done);
     if (waiting.length === 0) return running.map(({ next }) => next.value as T);
