@@ -56,7 +56,7 @@ export function readSettings<S extends Settings>(variables: Readonly<Record<stri
   const values = Object.entries(declared).map(([name, { fallback, expects, parse, isSecret }]) => {
     const text = variables[name]?.trim() || fallback;
     const value = text === "" ? undefined : parse(text);
-    if (text !== "" && value === undefined) {
+    if (text !== "" && (value === undefined || Number.isNaN(value))) {
       faults.push(
         isSecret || mayHoldCredentials(text)
           ? `${name} must be ${expects}.`

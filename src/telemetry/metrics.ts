@@ -27,6 +27,14 @@ class Histogram {
   }
 }
 
+/** A metric that is read when the metrics are exposed. */
+interface Callback {
+  readonly name: string;
+  readonly type: "gauge" | "counter";
+  readonly help: string;
+  readonly read: () => number;
+}
+
 /** The status of a response; `simulated` for a simulated error, so that alerts ignore it. */
 type Status = number | "simulated";
 
@@ -52,7 +60,7 @@ export class Metrics {
   #transactions = 0;
   readonly #storeFailures = new Map<string, number>();
   readonly #waits = new Map<string, Histogram>();
-  readonly #callbacks: { name: string; type: "gauge" | "counter"; help: string; read: () => number }[] = [];
+  readonly #callbacks: Callback[] = [];
 
   /**
    * Exposes these counters of an operation from the start: `rate` of Prometheus misses the count with which a series
@@ -110,12 +118,18 @@ export class Metrics {
 
   /** Adds a gauge. `read` is called when the metrics are exposed. */
   gauge(name: string, help: string, read: () => number): void {
-    this.#callbacks.push({ name, type: "gauge", help, read });
+    this.#add({ name, type: "gauge", help, read });
   }
 
   /** Adds a counter, which only grows. `read` is called when the metrics are exposed. */
   counter(name: `${string}_total`, help: string, read: () => number): void {
-    this.#callbacks.push({ name, type: "counter", help, read });
+    this.#add({ name, type: "counter", help, read });
+  }
+
+  #add(callback: Callback): void {
+    if (this.#callbacks.some(({ name }) => name === callback.name))
+      throw new TypeError(`Two metrics are named ${callback.name}.`);
+    this.#callbacks.push(callback);
   }
 
   #of(operation = "none"): OperationMetrics {
