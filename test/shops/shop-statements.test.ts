@@ -123,6 +123,18 @@ test("every table of shops is emptied when a shop is deleted", () => {
   expect(emptied.toSorted()).toEqual(shopTables.filter((name) => name !== "shops").toSorted());
 });
 
+test("a table whose rows are deleted with no shop and no account is one of these", () => {
+  const others = tables.flatMap(({ name, owned }) => (owned ? [] : [name]));
+  expect(others.toSorted()).toEqual([
+    "account_changes",
+    "accounts",
+    "shops",
+    "store_environment",
+    "store_generation",
+    "usage_counts",
+  ]);
+});
+
 test("every table of accounts is emptied when an account is deleted", () => {
   const emptied = tables.flatMap(({ name, owned }) => (owned?.owner === "account_id" ? [name] : []));
   expect([...emptied, "usage_counts", "shops"].toSorted()).toEqual(tablesWith("account_id").toSorted());

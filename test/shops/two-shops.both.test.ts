@@ -5,6 +5,7 @@ import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
+import { statements } from "../../src/storage/statement.ts";
 import { filtersOf } from "../harness/query-examples.ts";
 import { type TestResponse, TestService } from "../harness/service.ts";
 import { lockAwaited, onPostgres } from "../harness/test-store.ts";
@@ -86,8 +87,10 @@ test("every operation returns the same in a shop after another shop has data, an
   }
   for (let petId = 1; petId <= 9; petId++) await service.call("POST", "/store/orders", { key: other, body: { petId } });
   const untouched = await everythingOf(other);
+  const known = statements.length;
   const after = await transcript(await newShop());
   expect(await everythingOf(other)).toEqual(untouched);
+  expect(statements).toHaveLength(known); // engines keep each for ever, so no request makes one
   expect(before.length).toBeGreaterThan(operations.length);
   const statuses = before.map((response) => response.find((part) => typeof part === "number"));
   expect(statuses.filter((status) => status === 403)).toEqual([]);
