@@ -34,7 +34,7 @@ export interface Host {
   readonly expiry: ExpiryClock;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly limiter: Limiter;
+  readonly limiter: Pick<Limiter, "limitStatus">;
   /** The folder of an embedded store, where a domain may keep a file next to it; undefined for another store. */
   readonly dataFolder: string | undefined;
   /** True if the service runs for development. */

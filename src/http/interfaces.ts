@@ -36,7 +36,6 @@ export type WindowName = "day" | "minute" | "key";
 
 /** The decision about one request, with the values of the limit headers. */
 export interface Admission {
-  /** A limiter answers "admitted" or "limited". */
   readonly verdict: "admitted" | "limited" | "banned";
   /** The maximum number of requests in the window with the least remaining. */
   readonly limit: number;
@@ -51,6 +50,9 @@ export interface Admission {
   /** True if the request was the last strike of its key, which is to be banned. The limiter has forgotten the strikes. */
   readonly isLastStrike?: true;
 }
+
+/** The decision of a limiter, which bans nobody. */
+export type LimiterAdmission = Admission & { readonly verdict: "admitted" | "limited" };
 
 /** The state of one window of a shop. */
 export interface WindowStatus {
@@ -75,18 +77,18 @@ export interface LimitStatus {
 /** Decides whether a request is admitted, and counts it, in one atomic step. */
 export interface Limiter {
   /** For a request with a valid key: the windows of the shop and the key's strikes. */
-  admit(caller: Caller): MaybePromise<Admission>;
+  admit(caller: Caller): MaybePromise<LimiterAdmission>;
   /**
    * For a request with a separate quota: as large as the quota of the plan (`plan`), or `sandboxQuota` for each account
    * (`sandbox`). If it is admitted, the `Admission` shows the normal windows of the shop.
    */
-  admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
+  admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<LimiterAdmission>;
   /** The limits of the key and its shop, without counting a request. */
   limitStatus(caller: Caller): MaybePromise<LimitStatus>;
   /** For a request without a valid key: the window of its address. */
-  admitAddress(address: string): MaybePromise<Admission>;
+  admitAddress(address: string): MaybePromise<LimiterAdmission>;
   /** The state of an address's window, without counting a request. */
-  peekAddress(address: string): MaybePromise<Admission>;
+  peekAddress(address: string): MaybePromise<LimiterAdmission>;
 }
 
 /** Counts requests. It runs on every request, so it must cost no more than a few look-ups. */
@@ -131,9 +133,9 @@ export interface RequestRecords {
 /** The storage, as far as requests need it. */
 export interface Store {
   /** `payer` is charged for the time: see `Turns`. */
-  read<T>(steps: Read<T>, payer?: Payer): MaybePromise<T>;
+  read<T>(steps: Read<T>, payer: Payer): MaybePromise<T>;
   /** Runs a change, perhaps more than once. Resolves when it is on disk. */
-  write<T>(change: () => Change<T>, payer?: Payer): Promise<T>;
+  write<T>(change: () => Change<T>, payer: Payer): Promise<T>;
   /** See `ChangesOfStore.versionOf`. */
   versionOf(shop: number): number | undefined;
 }

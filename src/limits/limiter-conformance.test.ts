@@ -16,7 +16,7 @@ import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
 import { rounds } from "../../test/harness/test-length.ts";
 import { migrations } from "../app/schema.ts";
 import type { Caller } from "../contract/caller.ts";
-import type { Admission } from "../http/interfaces.ts";
+import type { LimiterAdmission } from "../http/interfaces.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { admissionOf, WindowLimiter } from "./limiter.ts";
 import { LimitStore } from "./limits.store.ts";
@@ -74,8 +74,8 @@ describe("a limiter in memory, over time,", () => {
 
   const who = callerOf("acc_1", "key_1", { perMinute: 3, perDay: 10 });
   const sendOne = async (caller: Caller = who) => limiter.admit(caller);
-  const send = async (times: number, caller: Caller = who): Promise<Admission[]> => {
-    const answers: Admission[] = [];
+  const send = async (times: number, caller: Caller = who): Promise<LimiterAdmission[]> => {
+    const answers: LimiterAdmission[] = [];
     for (let time = 0; time < times; time++) answers.push(await sendOne(caller));
     return answers;
   };

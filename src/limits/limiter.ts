@@ -1,6 +1,6 @@
 import { strikesForBan } from "../contract/bans.ts";
 import { addressQuota, type Caller, type Quota, type SeparateQuota, sandboxQuota } from "../contract/caller.ts";
-import type { Admission, Limiter, LimitStatus, WindowStatus } from "../http/interfaces.ts";
+import type { Limiter, LimiterAdmission, LimitStatus, WindowStatus } from "../http/interfaces.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import {
   type Decision,
@@ -32,11 +32,11 @@ export class WindowLimiter implements Limiter {
     this.#counts = counts;
   }
 
-  admit(caller: Caller): MaybePromise<Admission> {
+  admit(caller: Caller): MaybePromise<LimiterAdmission> {
     return this.#counts.admit(shopOf(caller), 1, admissionOf);
   }
 
-  admitSeparately(caller: Caller, separate: SeparateQuota): MaybePromise<Admission> {
+  admitSeparately(caller: Caller, separate: SeparateQuota): MaybePromise<LimiterAdmission> {
     const { accountId: owner, mode } = caller;
     const sender =
       separate === "sandbox" ? senderOf("sandbox", owner, sandboxQuota) : senderOf(`${mode}-plan`, owner, caller);
@@ -49,11 +49,11 @@ export class WindowLimiter implements Limiter {
     return this.#counts.admit(shopOf(caller), 0, statusOf);
   }
 
-  admitAddress(address: string): MaybePromise<Admission> {
+  admitAddress(address: string): MaybePromise<LimiterAdmission> {
     return this.#counts.admit(senderOf("address", address, addressQuota), 1, admissionOf);
   }
 
-  peekAddress(address: string): MaybePromise<Admission> {
+  peekAddress(address: string): MaybePromise<LimiterAdmission> {
     return this.#counts.admit(senderOf("address", address, addressQuota), 0, currentFigures);
   }
 
@@ -78,7 +78,7 @@ function senderOf(kind: Kind, owner: string, quota: Quota): Sender {
 }
 
 /** Whether a request is admitted, with the figures that it shows. Each value of `remaining` appears once. */
-export function admissionOf(decision: Decision, position: number): Admission {
+export function admissionOf(decision: Decision, position: number): LimiterAdmission {
   if (position < decision.admitted) return admitted(decision, decision.admitted - 1 - position);
   const limited = refusal(decision);
   const isLastStrike = position === decision.admitted + decision.lastStrike - 1;
@@ -86,12 +86,12 @@ export function admissionOf(decision: Decision, position: number): Admission {
 }
 
 /** The figures of the window with the least remaining; of the first in a tie. */
-function currentFigures(decision: Decision): Admission {
+function currentFigures(decision: Decision): LimiterAdmission {
   return admitted(decision, 0);
 }
 
 /** The figures before `later` requests were admitted. */
-function admitted({ windows, weight }: Decision, later: number): Admission {
+function admitted({ windows, weight }: Decision, later: number): LimiterAdmission {
   let [least, room] = [windows[0] as LimitedWindow, Number.POSITIVE_INFINITY];
   for (const one of windows) {
     const left = roomIn(one, weight);

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { type Arbitrary, array, constantFrom, integer, oneof, record } from "fast-check";
 import type { Caller, Mode, Quota } from "../../src/contract/caller.ts";
-import type { Admission, Limiter, WindowName } from "../../src/http/interfaces.ts";
+import type { Limiter, LimiterAdmission, WindowName } from "../../src/http/interfaces.ts";
 import { callerWith } from "../harness/callers.ts";
 import type { ManualClock } from "../harness/manual-clock.ts";
 
@@ -45,7 +45,7 @@ export class LimiterModel {
     this.#clock = clock;
   }
 
-  request(caller: Caller): Admission {
+  request(caller: Caller): LimiterAdmission {
     const now = this.#clock.now();
     const state = this.#states.getOrInsertComputed(shopOf(caller), newState);
     const admission = this.#count(state, caller, now);
@@ -77,7 +77,7 @@ export class LimiterModel {
     this.save();
   }
 
-  #count(state: State, caller: Caller, now: number): Admission {
+  #count(state: State, caller: Caller, now: number): LimiterAdmission {
     if (!isRunning(state.day.ends, DAY, now)) {
       state.day = { used: 0, ends: (Math.floor(now / DAY) + 1) * DAY };
       state.denials.clear();

@@ -12,7 +12,7 @@ import { banOf, toApiKeyBody } from "./keys.ts";
 export function currentKeyHandlers(
   keys: KeyStore,
   accounts: AccountStore,
-  limiter: Limiter,
+  limiter: Pick<Limiter, "limitStatus">,
   clock: Clock,
 ): Handlers<typeof currentKeyOperations> {
   return {

@@ -6,7 +6,7 @@ import { openProcess, type TestProcess } from "../../../test/harness/limiter-pro
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import { addressQuota, type Caller } from "../../contract/caller.ts";
-import type { Admission } from "../../http/interfaces.ts";
+import type { LimiterAdmission } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 
 const PROCESSES = 4;
@@ -32,11 +32,12 @@ async function untilTogether(processes: readonly TestProcess[]): Promise<void> {
   await eventually(() => processes.every(({ counts }) => counts.processes === PROCESSES));
 }
 
-async function send({ limiter }: TestProcess, times: number): Promise<Admission[]> {
+async function send({ limiter }: TestProcess, times: number): Promise<LimiterAdmission[]> {
   return Promise.all(Array.from({ length: times }, async () => limiter.admit(caller)));
 }
 
-const admitted = (answers: readonly Admission[]) => answers.filter(({ verdict }) => verdict === "admitted").length;
+const admitted = (answers: readonly LimiterAdmission[]) =>
+  answers.filter(({ verdict }) => verdict === "admitted").length;
 
 describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
   let server: ValkeyServer;
