@@ -207,8 +207,10 @@ async function textOf(response: Response): Promise<string> {
   return new TextDecoder().decode(value);
 }
 
-function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {
-  return typeof body === "string" || body instanceof Uint8Array
-    ? (body as string | Uint8Array<ArrayBuffer>)
+type SentBody = string | Uint8Array<ArrayBuffer> | ReadableStream;
+
+function toBody(body: unknown): SentBody {
+  return typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream
+    ? (body as SentBody)
     : JSON.stringify(body);
 }

@@ -5,6 +5,7 @@ import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { newKeyIn } from "../harness/keys.ts";
 import { Listener } from "../harness/listener.ts";
+import { untilMetric } from "../harness/metrics.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { onPostgres } from "../harness/test-store.ts";
@@ -51,6 +52,29 @@ describe("a suspended account", () => {
     expect([record.stage, record.status]).toEqual(["identify", 403]);
     const { json } = await service.call("GET", `/requests/${record.id}`, { key });
     expect(json.explanation).toBe("The account is suspended. Ask the operator of the service why.");
+  });
+
+  test.each([
+    ["suspended", [403, "account_suspended"]],
+    ["deleted", [401, "invalid_api_key"]],
+  ] as const)("that is %s adds no animal whose body arrives afterwards", async (what, refusal) => {
+    const { account, key } = await service.newAccountWithKey("enterprise");
+    const rest = Promise.withResolvers<void>();
+    const body = new ReadableStream({
+      async start(controller) {
+        controller.enqueue('{"name":"Rex",');
+        await rest.promise;
+        controller.enqueue('"categoryId":1}');
+        controller.close();
+      },
+    });
+    const response = service.call("POST", "/pets", { key, body });
+    await untilMetric(service.app.base, "petstore_requests_pending", 1);
+    if (what === "suspended") await service.app.accounts.suspend(account.id, service.clock.now());
+    else await service.app.accounts.delete(account.id, service.clock.now());
+    rest.resolve();
+    const { status, json } = await response;
+    expect([status, json.code]).toEqual([...refusal]);
   });
 
   test("is limited and banned like any other", async () => {
