@@ -24,7 +24,7 @@ beforeAll(async () => {
 /** A file with the imports of a block before its own, and the rest of the block as the last entry of its list. */
 function withEntry(content: string, block: string): string {
   const [, imports = "", entry = ""] = /^((?:import .*\n)*)([^]*)$/.exec(block) ?? [];
-  const list = /^export const \w+: readonly \w+\[\] = \[[^]*?(?=\];)/m;
+  const list = /^const \w+: readonly \w+\[\] = \[[^]*?(?=\];)/m;
   expect(content).toMatch(list);
   return imports + content.replace(list, (before) => `${before.replace(/([^\s,[])\s*$/, "$1,\n")}${entry}`);
 }

@@ -6,17 +6,17 @@ import { systemNetwork } from "../domains/webhooks/sending/send.ts";
 import { webhooksDomain } from "../domains/webhooks/webhooks.domain.ts";
 import { webhookEventTypes } from "../domains/webhooks/webhooks.schemas.ts";
 
-/** The operations on events and webhooks take their event types from these domains, and from that of webhooks. */
-const eventSources: readonly ServedDomain[] = [shopDomain, accountsDomain];
-const eventTypes = [...eventSources.flatMap((domain) => domain.eventTypes ?? []), ...webhookEventTypes];
-const eventFilters = eventSources.flatMap((domain) => domain.eventFilters ?? []);
+/** The domains of resources. Those of events and webhooks take their event types from them. */
+const resourceDomains: readonly ServedDomain[] = [shopDomain, accountsDomain];
+const eventTypes = [...resourceDomains.flatMap((domain) => domain.eventTypes ?? []), ...webhookEventTypes];
+const eventFilters = resourceDomains.flatMap((domain) => domain.eventFilters ?? []);
 
 /** Webhooks that are sent over a network. */
 export const webhooksOver = (networkOf: typeof systemNetwork) => webhooksDomain(eventTypes, networkOf);
 
 /** Every domain whose operations are served. */
 export const domains: readonly ServedDomain[] = [
-  ...eventSources,
+  ...resourceDomains,
   eventsDomain(eventTypes, eventFilters),
   webhooksOver(systemNetwork),
 ];
