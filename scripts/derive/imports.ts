@@ -30,7 +30,7 @@ function reachableFrom(start: string): string[] {
 
 /** Small modules that any part may use. How names are compared lies outside src/, because the console knows it, too. */
 export const leaves =
-  /^(collections|timing|telemetry)\/|^contract\/(caller|known-keys|messages|transaction)\.ts$|^\.\.\/csv\/name-key\.ts$/;
+  /^(collections|timing|telemetry)\/|^contract\/(caller|known-keys|messages|steps)\.ts$|^\.\.\/csv\/name-key\.ts$/;
 
 /** The folder of src/ that a file is in; for a file at the root of src/, its name. */
 const folderOf = (file: string) => file.replace(/[/.].*$/, "");

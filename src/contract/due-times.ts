@@ -1,5 +1,5 @@
 import type { ShopName } from "./caller.ts";
-import type { Change, Read } from "./transaction.ts";
+import type { Change, Read } from "./steps.ts";
 
 /** The kinds of what waits in a sandbox, in the order in which they are shown. */
 export const waitingKinds = [

@@ -1,5 +1,5 @@
 import type { Int64 } from "./schemas.ts";
-import type { Read } from "./transaction.ts";
+import type { Read } from "./steps.ts";
 
 /** What a filter looks at in an event. */
 interface FilteredEvent {

@@ -2,8 +2,8 @@ import type { Static, TSchema } from "typebox";
 import type { Caller } from "./caller.ts";
 import { type Failure, isFailure } from "./errors.ts";
 import type { Operation } from "./operation.ts";
+import type { Change, Lasting, Read } from "./steps.ts";
 import type { StreamSource } from "./stream.ts";
-import type { Change, Lasting, Read } from "./transaction.ts";
 
 /** The type of one part of the input: the type of its schema, or an empty object without a schema. */
 type Part<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;

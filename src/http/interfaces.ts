@@ -2,7 +2,7 @@ import type { Caller, SeparateQuota } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { RequestStage } from "../contract/requests.ts";
-import type { Change, Query, Read } from "../contract/transaction.ts";
+import type { Change, Query, Read } from "../contract/steps.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { Payer } from "../timing/turns.ts";
 

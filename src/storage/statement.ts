@@ -1,4 +1,4 @@
-import type { StepKind } from "../contract/transaction.ts";
+import type { StepKind } from "../contract/steps.ts";
 
 /** A value of a column. Every integer is a bigint, so that 64-bit values stay exact. */
 export type SqlValue = string | bigint | null;

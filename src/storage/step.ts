@@ -1,4 +1,4 @@
-import type { Step, StepKind } from "../contract/transaction.ts";
+import type { Step, StepKind } from "../contract/steps.ts";
 import type { Append, Statement, Values } from "./statement.ts";
 
 /** A step that runs a statement. The engine returns its rows. */

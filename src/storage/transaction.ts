@@ -1,8 +1,8 @@
-import type { Change, Read, Step, Steps } from "../contract/transaction.ts";
+import type { Change, Read, Step, Steps } from "../contract/steps.ts";
 import type { Append, Appended, Row, SqlParameter, Statement, Values } from "./statement.ts";
 import { type AppendStep, type KnownStep, type NewRow, type StoreStep, step } from "./step.ts";
 
-export type { Change, Query, Read, Steps } from "../contract/transaction.ts";
+export type { Change, Query, Read, Steps } from "../contract/steps.ts";
 
 /** A running transaction, as engines see it: they pass the result of each step to `next`. */
 export type KnownSteps<T> = Generator<KnownStep & Step, T, unknown>;

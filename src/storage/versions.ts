@@ -1,4 +1,4 @@
-import type { Lasting } from "../contract/transaction.ts";
+import type { Lasting } from "../contract/steps.ts";
 import type { Page } from "./pages.ts";
 import { type ChangeStatement, made, type Values } from "./statement.ts";
 

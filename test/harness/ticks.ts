@@ -2,8 +2,8 @@ import { type Static, Type } from "typebox";
 import { bind, type Handlers, type Streamed } from "../../src/contract/handler.ts";
 import { defineOperation, type Tag } from "../../src/contract/operation.ts";
 import { Int64, Text } from "../../src/contract/schemas.ts";
+import type { Query } from "../../src/contract/steps.ts";
 import type { StreamSink } from "../../src/contract/stream.ts";
-import type { Query } from "../../src/contract/transaction.ts";
 import { defineDomain } from "../../src/domains/domain.ts";
 
 const tag: Tag = { name: "ticks", description: "A stream for tests.", stability: "experimental" };

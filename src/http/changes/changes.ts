@@ -1,6 +1,6 @@
 import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
 import { type Committed, concludeChange, type Input, isResponse, type Success } from "../../contract/handler.ts";
-import type { Change } from "../../contract/transaction.ts";
+import type { Change } from "../../contract/steps.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { turns } from "../../timing/turns.ts";
 import type { CompiledChange } from "../compiled-operation.ts";
