@@ -43,7 +43,9 @@ export function plainRow<R extends Row>(row: R) {
   };
 }
 
-type NamedField<T, R extends Row, C extends string> = readonly [name: keyof T, field: StoredField<unknown, R, C>];
+interface NamedField<T, R extends Row, C extends string> extends StoredField<unknown, R, C> {
+  readonly name: keyof T;
+}
 
 /**
  * The fields of a resource in its row, which is read as `R` and written to the columns `C`. The compiler asks for every
@@ -55,20 +57,21 @@ export class RowMapping<T extends object, R extends Row, C extends string = keyo
   readonly #fields: readonly NamedField<T, R, C>[];
 
   constructor(fields: { readonly [F in keyof Required<T>]: StoredField<T[F], R, C> }) {
-    this.#fields = Object.entries(fields) as unknown as NamedField<T, R, C>[];
-    this.columns = this.#fields.flatMap(([, field]) => field.columns);
+    const named = Object.entries(fields) as unknown as [name: keyof T, StoredField<unknown, R, C>][];
+    this.#fields = named.map(([name, { columns, write, read }]) => ({ name, columns, write, read }));
+    this.columns = this.#fields.flatMap(({ columns }) => columns);
   }
 
   /** The values of all columns, in their order. */
   values(resource: T): SqlValue[] {
-    return this.#fields.flatMap(([name, field]) => field.write(resource[name]));
+    return this.#fields.flatMap(({ name, write }) => write(resource[name]));
   }
 
   /** Adds the fields of a row to a resource that has none of them yet. */
   read<I extends object>(row: R, resource: I): I & T {
     const target = resource as I & T;
-    for (const [name, field] of this.#fields) {
-      const value = field.read(row);
+    for (const { name, read } of this.#fields) {
+      const value = read(row);
       if (value !== undefined) target[name] = value as (I & T)[keyof T];
     }
     return target;
