@@ -56,8 +56,12 @@ interface Pause {
 /** A step, as engines see it. */
 export type KnownStep = StoreStep | Last | AfterCommit | Wait | Pause;
 
-/** What a step can be, if it is not one of the store. */
-type KindOf<S extends KnownStep> = S extends Wait | Pause ? "wait" : S extends AfterCommit | Last ? "change" : StepKind;
+/** What a step can be. That of a statement or a group depends on what it runs. */
+type KindOf<S extends KnownStep> = S extends Wait | Pause
+  ? "wait"
+  : S extends AppendStep | AfterCommit | Last
+    ? "change"
+    : StepKind;
 
 /** Creates a step. The brand of `Step` exists only in the types, and only this function adds it. */
 export function step<S extends KnownStep, K extends KindOf<S>>(known: S): Step<K> {

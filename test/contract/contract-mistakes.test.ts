@@ -21,10 +21,11 @@ import { defineEvent, defineOperation } from "${root}/src/contract/operation.ts"
 import { Int64 } from "${root}/src/contract/schemas.ts";
 import { together } from "${root}/src/storage/combined-steps.ts";
 import { change, query } from "${root}/src/storage/statement.ts";
+import { step } from "${root}/src/storage/step.ts";
 import type { OpenStorage } from "${root}/src/storage/storage.ts";
 import { inColumn, RowMapping } from "${root}/src/storage/row-mapping.ts";
 import { insertInto, integer, type RowOf, table, text } from "${root}/src/storage/table.ts";
-import { afterCommit, all, append, waitFor } from "${root}/src/storage/transaction.ts";
+import { afterCommit, all, append, type Query, waitFor } from "${root}/src/storage/transaction.ts";
 export const toyNotFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this id." });
 export const toyBroken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });
 const common = {
@@ -43,7 +44,7 @@ const common = {
 export const reads = [defineOperation(common)] as const;
 export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST", emits: [] })] as const;
 export const toys = table("toys", { id: integer, name: text }, { key: ["id"] });
-export { afterCommit, all, defineEvent, append, inColumn, insertInto, RowMapping, type RowOf, together, waitFor };
+export { afterCommit, all, defineEvent, append, inColumn, insertInto, type Query, RowMapping, type RowOf, step, together, waitFor };
 export declare const storage: OpenStorage;
 export const count = () => all(query("SELECT count(*) FROM toys"));
 export const mend = () => all(change<[name: string]>("UPDATE toys SET name = $1"), "whole");
@@ -187,6 +188,10 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
   "a change that waits, while it holds locks": [
     `const one: Changes = { *mendToy() { yield* waitFor(storage.check()); return say(); } };`,
     `Type '"wait"' is not assignable to type '"change" | "query"'.`,
+  ],
+  "a pause in the store that is typed as a query": [
+    `function* one(): Query<void> { yield step({ pauses: true }); }`,
+    `Type '"wait"' is not assignable to type '"query"'.`,
   ],
   "a value that is yielded": [
     `const one: Changes = { *mendToy() { yield 42; return say(); } };`,
