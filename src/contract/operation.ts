@@ -88,8 +88,8 @@ export interface Operation {
   readonly ifMatch?: TSchema;
   /**
    * The success response. `location` is the path of the new resource, such as `/pets/{id}`, filled from the body.
-   * `entityTag` is true if the body of a write is the changed resource. With `stream`, the response does not end, and the schema describes each
-   * event. `narrowed` has a narrower schema, of the response to a body whose field `by` is true.
+   * `entityTag` is true if the body of a write is the changed resource. With `stream`, the response does not end, and the
+   * schema describes each event. `narrowed` has a narrower schema, of the response to a body whose field `by` is true.
    */
   readonly response: {
     readonly status: 200 | 201 | 204;

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { settings } from "../config/service-settings.ts";
 import { readConfig, valuesOf } from "../config.ts";
 import { optionalSetting, readSettings, setting, trueOrFalse } from "../settings/setting.ts";
-import { Metrics } from "../telemetry/metrics.ts";
 import { checkDomains, type Domain, settingsOf } from "./domain.ts";
 import { petCreated, petOperations } from "./pets/pets.operations.ts";
 import { listenCommand } from "./webhooks/listen/listen.command.ts";
@@ -78,10 +77,4 @@ test("a value that a setting parses to no number is refused", () => {
   const shelves = setting<number>({ meaning: "Shelves.", fallback: "3", expects: "a digit", parse: Number });
   const { faults } = readSettings({ PETSTORE_TOY_SHELVES: "many" }, { PETSTORE_TOY_SHELVES: shelves });
   expect(faults).toEqual(['PETSTORE_TOY_SHELVES is "many", but must be a digit.']);
-});
-
-test("two metrics with one name are refused", () => {
-  const metrics = new Metrics();
-  metrics.gauge("petstore_toys", "Toys.", () => 1);
-  expect(() => metrics.gauge("petstore_toys", "Other toys.", () => 2)).toThrow("Two metrics are named petstore_toys.");
 });

@@ -40,8 +40,8 @@ export interface Storage extends ReadableStorage {
 /** What a store knows of changes: its own, and those of other processes. */
 export interface ChangesOfStore {
   /**
-   * From now on, shows the one follower what other processes have changed, within 1 s. A transaction may be open. A second
-   * call replaces it.
+   * From now on, shows the follower what other processes have changed, within 1 s. A transaction may be open. There is one
+   * follower: a second call replaces it.
    */
   follow(followed: Followed): void;
   /** Calls back when a commit of this process is on disk. The listener must not throw. */

@@ -57,7 +57,7 @@ describe("a suspended account", () => {
   test.each([
     ["suspended", [403, "account_suspended"]],
     ["deleted", [401, "invalid_api_key"]],
-  ] as const)("that is %s adds no animal whose body arrives afterwards", async (what, refusal) => {
+  ] as const)("that is %s is refused a change whose body arrives afterwards", async (what, refusal) => {
     const { account, key } = await service.newAccountWithKey("enterprise");
     const rest = Promise.withResolvers<void>();
     const body = new ReadableStream({

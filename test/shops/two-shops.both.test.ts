@@ -90,7 +90,7 @@ test("every operation returns the same in a shop after another shop has data, an
   const known = statements.length;
   const after = await transcript(await newShop());
   expect(await everythingOf(other)).toEqual(untouched);
-  expect(statements).toHaveLength(known); // engines keep each for ever, so no request makes one
+  expect(statements).toHaveLength(known); // engines cache every statement, so requests must not create any
   expect(before.length).toBeGreaterThan(operations.length);
   const statuses = before.map((response) => response.find((part) => typeof part === "number"));
   expect(statuses.filter((status) => status === 403)).toEqual([]);
