@@ -1,4 +1,3 @@
-import { withoutCommit } from "../storage/combined-steps.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Change } from "../storage/transaction.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from "../timing/clock.ts";
@@ -56,20 +55,20 @@ export function* addSamples(author: Author, now: number, storage: Storage): Chan
   const categories = new CategoryStore(storage, clock);
   const pets = new PetStore(storage, { clock, categoryExists: undefined, orderOf: decidingOrder });
   const orders = new OrderStore(clock, 15 * MINUTE_MS);
-  for (const name of categoryNames) yield* withoutCommit(categories.add(author, { name }));
+  for (const name of categoryNames) yield* categories.add(author, { name });
   for (const [index, [name, categoryId, amount, status = "available"]] of animals.entries()) {
     const reference = `${references[Number(categoryId) - 1]}${String(index + 1).padStart(2, "0")}`;
     const fields = { name, categoryId, price: { amount, currency: "EUR" }, reference };
-    yield* withoutCommit(pets.add(author, status === "none" ? fields : { ...fields, status }));
+    yield* pets.add(author, status === "none" ? fields : { ...fields, status });
   }
   for (const [hoursAgo, name, seller, cents] of sales) {
     const by = { ...operator(author.shop), name: seller };
     const petId = BigInt(animals.findIndex(([one]) => one === name) + 1);
     time = now - hoursAgo * HOUR_MS;
     const price = { amount: cents, currency: "EUR" };
-    const order = (yield* withoutCommit(orders.place(by, { petId, price, confirm: true }))) as StoreOrder;
+    const order = (yield* orders.place(by, { petId, price, confirm: true })) as StoreOrder;
     if (name !== returned) continue;
     time += 20 * HOUR_MS;
-    yield* withoutCommit(orders.change(by, order.id, orderChanges.return, () => true));
+    yield* orders.change(by, order.id, orderChanges.return, () => true);
   }
 }

@@ -154,8 +154,6 @@ export interface StoredResponse {
 export interface StoredResponses {
   /** The stored response, if there is one that has not expired. */
   find(shop: number, digest: string): Query<StoredResponse | undefined>;
-  /** Runs a change, then `store` with what it returned, in one transaction. */
-  around<T, R>(change: Change<T>, store: (outcome: T) => Change<R>): Change<R>;
   /**
    * Stores the response of the change before it, at `now` in Unix milliseconds. Waits for another transaction that has
    * stored one and is not committed. Returns false if there is one: then the change must be undone.

@@ -23,21 +23,6 @@ export function* together<T, K extends Statement["kind"]>(parts: readonly Steps<
   }
 }
 
-/**
- * The last step of a transaction, which PostgreSQL gets in one round trip with the commit. It runs when the body has
- * ended, so the body gets no rows of it. If code after it throws or runs another step, nothing is committed.
- */
-export function* andCommit(part: Change<unknown>): Change<void> {
-  const steps = part as KnownSteps<unknown>;
-  for (let next = steps.next(); !next.done; next = steps.next(noRows(next.value as StoreStep))) {
-    yield step("afterCommit" in next.value ? next.value : { last: next.value as StoreStep });
-  }
-}
-
-function noRows(of: StoreStep): readonly unknown[] {
-  return "group" in of ? of.group.map(noRows) : [];
-}
-
 /** The largest number of rows of one statement: a power of two, so that there are few statements. */
 const MOST_ROWS = 256;
 
@@ -62,18 +47,6 @@ function insertOf(insert: InsertStatement, rows: number): ChangeStatement {
     const copy = (_: unknown, index: number) => `(${rowOf((parameter) => `$${parameter + index * width}`)})`;
     return { sql: `${head} VALUES ${Array.from({ length: rows }, copy).join(", ")} ${end}`, kind: "change" };
   });
-}
-
-/** Runs a part that ends with `andCommit` or `append` in a transaction that goes on. */
-export function* withoutCommit<T>(part: Change<T>): Change<T> {
-  const steps = part as KnownSteps<T>;
-  let next = steps.next();
-  while (!next.done) {
-    const { value } = next;
-    const result = yield step("last" in value ? value.last : "append" in value ? { ...value, isLast: false } : value);
-    next = steps.next(result);
-  }
-  return next.value;
 }
 
 /**

@@ -23,24 +23,15 @@ export interface NewRow<R extends Values = Values, L extends Values = Values> {
 /** A step that appends a row: see `append`. The engine returns an `Appended`, or no row. */
 export interface AppendStep extends NewRow {
   readonly append: Append;
-  /** True if the transaction ends after this step, and no later code rolls it back. */
-  readonly isLast?: boolean;
 }
 
 /** Steps that are sent in one round trip. The engine returns a list of what it returns for each. */
 interface GroupStep {
   readonly group: readonly StoreStep[];
-  /** As in `AppendStep`. */
-  readonly isLast?: boolean;
 }
 
 /** A step that runs in the store. */
 export type StoreStep = StatementStep | AppendStep | GroupStep;
-
-/** The last step, which runs when the body has ended: see `andCommit`. */
-interface Last {
-  readonly last: StoreStep;
-}
 
 /** A step that runs nothing in the store: see `afterCommit`, `waitFor` and `pause`. */
 interface AfterCommit {
@@ -54,12 +45,12 @@ interface Pause {
 }
 
 /** A step, as engines see it. */
-export type KnownStep = StoreStep | Last | AfterCommit | Wait | Pause;
+export type KnownStep = StoreStep | AfterCommit | Wait | Pause;
 
 /** What a step can be. That of a statement or a group depends on what it runs. */
 type KindOf<S extends KnownStep> = S extends Wait | Pause
   ? "wait"
-  : S extends AppendStep | AfterCommit | Last
+  : S extends AppendStep | AfterCommit
     ? "change"
     : StepKind;
 

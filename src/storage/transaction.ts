@@ -24,18 +24,18 @@ export function* first<P extends Values, R extends Row, K extends Statement["kin
 }
 
 /**
- * The last step of a transaction: appends a row. Returns undefined if the shop takes no row. If the transaction goes on
- * (`withoutCommit`), others to the shop may run side by side with it: it may then change only what belongs to its row.
+ * Inside a transaction: appends a row. Returns undefined if the shop takes no row. Transactions of a shop that begin with
+ * this step run side by side, so their later steps may change only what belongs to their rows.
  */
 export function* append<R extends Values, L extends Values>(
   to: Append<R, L>,
   row: NoInfer<NewRow<R, L>>,
 ): Change<Appended | undefined> {
-  return ((yield step({ ...row, append: to, isLast: true })) as readonly Appended[])[0];
+  return ((yield step({ ...row, append: to })) as readonly Appended[])[0];
 }
 
 /**
- * Inside a transaction, before its last step: runs the action when the commit is on disk, before the caller gets the
+ * Inside a transaction: runs the action when the commit is on disk, before the caller gets the
  * result. The action runs once, however often the transaction runs. It does not run if the transaction is rolled back or
  * the outcome of the commit is unknown. It must not throw, because the transaction would appear to have failed.
  */
@@ -80,8 +80,6 @@ export class TransactionRun<T> {
   /** The `afterCommit` actions of the body. Most have none. */
   #actions: (() => void)[] | undefined;
   #next: IteratorResult<KnownStep, T>;
-  /** The step of `andCommit`, until it has run. */
-  #last: StoreStep | undefined;
 
   /** Runs the body up to its first step in the store. Throws the errors of the body. */
   constructor(body: () => Change<T>) {
@@ -92,30 +90,18 @@ export class TransactionRun<T> {
 
   /** The step to run next; undefined after the last one. */
   get step(): StoreStep | undefined {
-    return this.#next.done ? this.#last : (this.#next.value as StoreStep);
-  }
-
-  /** True if the transaction ends after that step. */
-  get isAtLast(): boolean {
-    const { done, value } = this.#next;
-    return done || ("isLast" in value && value.isLast);
+    return this.#next.done ? undefined : (this.#next.value as StoreStep);
   }
 
   /** Passes the result of the current step to the body and runs it up to the next step. Throws the errors of the body. */
   advance(result: unknown): void {
-    if (this.#next.done) {
-      this.#last = undefined;
-      return;
-    }
-    const { isAtLast } = this;
     this.#next = this.#steps.next(result);
-    if (isAtLast && !this.#next.done) throw wentOn();
     this.#collect();
   }
 
   /** Runs the `afterCommit` actions and returns the body's value. Call it once, when the commit is on disk. */
   finish(): T {
-    if (!this.#next.done || this.#last) throw new TypeError("A transaction was finished before its end.");
+    if (!this.#next.done) throw new TypeError("A transaction was finished before its end.");
     if (this.#actions) for (const act of this.#actions) act();
     return this.#next.value;
   }
@@ -123,18 +109,12 @@ export class TransactionRun<T> {
   #collect(): void {
     for (; !this.#next.done; this.#next = this.#steps.next()) {
       const known = this.#next.value;
-      if (this.#last) throw wentOn();
       if ("afterCommit" in known) (this.#actions ??= []).push(known.afterCommit);
-      else if ("last" in known) this.#last = known.last;
       else if ("waitsFor" in known || "pauses" in known)
         throw new TypeError("A change paused or waited for something other than the store, while it holds locks.");
       else return;
     }
   }
-}
-
-function wentOn(): TypeError {
-  return new TypeError("A transaction went on after its last step.");
 }
 
 /** True if the steps can run together: they have the same append to the same shop. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { AccountChanges, noteAccountChange } from "../../src/domains/accounts/account-changes.store.ts";
-import { andCommit, together, withoutCommit } from "../../src/storage/combined-steps.ts";
+import { together } from "../../src/storage/combined-steps.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { change, query, type Row } from "../../src/storage/statement.ts";
 import type { OpenStorage } from "../../src/storage/storage.ts";
@@ -52,7 +52,7 @@ let lastId = 0;
 /** Parameters of `addPet`: each animal has a different id. */
 const petRow = (name: string, categoryId: number | bigint, status: string | null) =>
   [++lastId, name, categoryId, status] as const;
-const addRex = () => andCommit(first(addPet, ...petRow("Rex", 1, null)));
+const addRex = () => first(addPet, ...petRow("Rex", 1, null));
 const addAll = (rows: readonly ReturnType<typeof petRow>[]) => together(rows.map((row) => all(addPet, ...row)));
 const nonsense = query("SELECT nothing FROM nowhere");
 
@@ -64,10 +64,6 @@ const addEach = (storage: OpenStorage, pets: readonly string[]) =>
     for (const name of pets) yield* all(addPet, ...petRow(name, 1, null));
     return pets.length;
   });
-
-function* addTwo() {
-  for (const name of ["Rex", "Tom"]) yield* first(addPet, ...petRow(name, 1, null));
-}
 
 /** Counts the animals, waits, and counts them again. */
 function* countTwice(wait: () => Promise<number>) {
@@ -231,17 +227,8 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(value).toEqual({ counted: 1n, rows: 1 });
       });
 
-      test("of one step with the commit returns the value of its body, and is committed", async () => {
-        const value = await storage.write(function* () {
-          yield* addRex();
-          return "Rex!";
-        });
-        expect([value, await names(storage)]).toEqual(["Rex!", ["Rex"]]);
-      });
-
-      test("of one step with the commit fails alone if others came at the same moment", async () => {
-        const write = (status: string | null) =>
-          storage.write(() => andCommit(first(addPet, ...petRow("Rex", 1, status))));
+      test("of one step fails alone if others came at the same moment", async () => {
+        const write = (status: string | null) => storage.write(() => first(addPet, ...petRow("Rex", 1, status)));
         const failures = await Promise.all(
           [null, "flying", "sold", "flying"].map((status) => failureOf(() => write(status))),
         );
@@ -249,26 +236,6 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(failures).toEqual([undefined, unavailable, undefined, unavailable]);
         const kept = new Set((await storage.read(all(allPets))).map(({ status }) => status));
         expect(kept).toEqual(new Set([null, "sold"])); // commits that do not wait for each other have no order
-      });
-
-      test("may send its commit with its last step", async () => {
-        await storage.write(function* () {
-          const rex = (yield* first(addPet, ...petRow("Rex", 1, null))) as PetRow;
-          yield* andCommit(first(addPet, ...petRow(`${rex.name}'s friend`, 1, null)));
-        });
-        expect(await names(storage)).toEqual(["Rex", "Rex's friend"]);
-      });
-
-      test("must end with its commit, unless it is part of another", async () => {
-        const write = (part: typeof addRex) =>
-          storage.write(function* () {
-            yield* part();
-            yield* all(addPet, ...petRow("Tom", 1, null));
-          });
-        await write(() => withoutCommit(addRex()));
-        expect(await names(storage)).toEqual(["Rex", "Tom"]);
-        expect(await failureOf(() => write(addRex))).toBeInstanceOf(TypeError);
-        expect(await names(storage)).toEqual(["Rex", "Tom"]);
       });
 
       test.each([true, false])(
@@ -284,11 +251,6 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           expect([await failureOf(write), await names(storage)]).toEqual([reason, []]);
         },
       );
-
-      test("has one last step: a part with two leaves nothing", async () => {
-        expect(await failureOf(() => storage.write(() => andCommit(addTwo())))).toBeInstanceOf(TypeError);
-        expect(await names(storage)).toEqual([]);
-      });
 
       test("runs statements together", async () => {
         await storage.write(() => addAll([petRow("Rex", 1, null), petRow("Tom", 2, null), petRow("Kim", 3, null)]));
@@ -384,7 +346,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           expect(await seen.promise).toEqual(["Rex"]);
         });
 
-        test("also if its only statement is sent with the commit, if it is part of another, and if it has no statement", async () => {
+        test("also if it is part of another, and if it has no statement", async () => {
           const noted = (part: typeof addRex) =>
             function* () {
               yield* note("Rex");
@@ -394,7 +356,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           await Promise.all([storage.write(noted(addRex)), storage.write(noted(addRex))]);
           expect(done).toEqual(["Rex", "Rex", "Rex"]);
           await storage.write(function* () {
-            yield* withoutCommit(noted(addRex)());
+            yield* noted(addRex)();
             yield* all(addPet, ...petRow("Tom", 1, null));
           });
           await storage.write(() => note("nothing"));

@@ -11,7 +11,7 @@ import { type ColumnOf, count, insertInto, integer, optional, type RowOf, table,
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
-import { type Author, publishLast } from "../events/publish.ts";
+import { type Author, publish } from "../events/publish.ts";
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataColumn, metadataField, replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched } from "../metadata/patched.ts";
@@ -155,7 +155,7 @@ export class CategoryStore {
     const added = present<Category>({ ...given, id: id ?? (yield* this.#assignId(locked)), metadata });
     yield* all(insert, shop, added.id, ...fields.values(added));
     yield* insertMetadata(shop, "category", [added]);
-    yield* publishLast(locked, author, [event(categoryCreated, added)]);
+    yield* publish(locked, author, [event(categoryCreated, added)]);
     return added;
   }
 
@@ -174,7 +174,7 @@ export class CategoryStore {
     if (named && named.id !== id) return nameTaken;
     yield* all(setFields, shop, id, ...fields.values(after));
     yield* replaceMetadata(shop, "category", id, before.metadata, after.metadata);
-    yield* publishLast(locked, author, [event(categoryUpdated, after, before)]);
+    yield* publish(locked, author, [event(categoryUpdated, after, before)]);
     return after;
   }
 
@@ -206,14 +206,14 @@ export class CategoryStore {
       const part = yield* reassign(locked, id, moveTo, after);
       moved = part.moved ? [part.moved] : [];
       if (part.end !== undefined) {
-        if (part.moved) yield* publishLast(locked, author, moved);
+        if (part.moved) yield* publish(locked, author, moved);
         return part.end;
       }
     }
     yield* all(remove, shop, id);
     yield* replaceMetadata(shop, "category", id, category.metadata, undefined);
     yield* all(noteDeletion, shop, id, category.name);
-    yield* publishLast(locked, author, [...moved, event(categoryDeleted, category)]);
+    yield* publish(locked, author, [...moved, event(categoryDeleted, category)]);
     return null;
   }
 

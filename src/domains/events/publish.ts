@@ -1,5 +1,5 @@
 import type { Caller } from "../../contract/caller.ts";
-import { andCommit, insertAll, together } from "../../storage/combined-steps.ts";
+import { insertAll, together } from "../../storage/combined-steps.ts";
 import { insertInto } from "../../storage/table.ts";
 import type { Change } from "../../storage/transaction.ts";
 import { type LockedShop, updateShop } from "../shops/locked-shop.ts";
@@ -61,9 +61,4 @@ export function publish(
       [shop, ++locked.lastEventId, at, type.type, under, subjectId, actor, requestId, data, previous] as const,
   );
   return together([updateShop(locked), insertAll(insert, rows)]);
-}
-
-/** Like `publish`, as the last step of a transaction. The commit follows in the same round trip. */
-export function publishLast(locked: LockedShop, author: Author, events: readonly NewEvent[]): Change<unknown> {
-  return andCommit(publish(locked, author, events));
 }

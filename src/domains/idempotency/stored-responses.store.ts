@@ -1,7 +1,7 @@
 import { type DueTimes, type SandboxShop, type Waiting, type WaitingRow, waitingOf } from "../../contract/due-times.ts";
 import { RESPONSE_LIFETIME_HOURS } from "../../contract/requests.ts";
 import type { StoredResponse, StoredResponses } from "../../http/interfaces.ts";
-import { together, withoutCommit } from "../../storage/combined-steps.ts";
+import { together } from "../../storage/combined-steps.ts";
 import { acrossShops, change, lookUp, query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { DELETE_BATCH_SIZE, integer, type RowOf, table, text } from "../../storage/table.ts";
@@ -76,10 +76,6 @@ export class StoredResponseStore implements StoredResponses, DueTimes {
   *find(shop: number, digest: string): Query<StoredResponse | undefined> {
     const found = yield* first(find, shop, digest);
     return found && found.due_at > this.#expiry.now() ? found : undefined;
-  }
-
-  *around<T, R>(part: Change<T>, store: (outcome: T) => Change<R>): Change<R> {
-    return yield* store(yield* withoutCommit(part));
   }
 
   *add(shop: number, digest: string, { fingerprint, response }: StoredResponse, now: number): Change<boolean> {

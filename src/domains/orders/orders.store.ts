@@ -4,7 +4,7 @@ import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import type { Page } from "../../storage/pages.ts";
 import { all, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, DAY_MS } from "../../timing/clock.ts";
-import { type Author, keyIdOf, publishLast } from "../events/publish.ts";
+import { type Author, keyIdOf, publish } from "../events/publish.ts";
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { patched } from "../metadata/patched.ts";
@@ -127,7 +127,7 @@ export class OrderStore {
     else addToFigure(locked, openOrders);
     yield* all(sql.insert, shop, id, end, ...orderFields.values(order));
     yield* insertMetadata(shop, "order", [{ id, metadata }]);
-    yield* publishLast(locked, author, [...events, change.event]);
+    yield* publish(locked, author, [...events, change.event]);
     return order;
   }
 
@@ -159,7 +159,7 @@ export class OrderStore {
     yield* sql.writeOrder(shop, before, after);
     if (isMoved) yield* all(sql.setDue, shop, id, end);
     yield* replaceMetadata(shop, "order", id, before.metadata, after.metadata);
-    yield* publishLast(locked, author, [orderEvent(orderUpdated, after, before)]);
+    yield* publish(locked, author, [orderEvent(orderUpdated, after, before)]);
     return after;
   }
 
@@ -204,7 +204,7 @@ export class OrderStore {
         ? confirmed(locked, author, before, change.pet, { price, seller })
         : { ...before, status: to, [`${to}At` as const]: timestampOf(locked.now) };
     yield* sql.writeOrder(shop, before, changed);
-    yield* publishLast(locked, author, [orderEvent(event, changed, before), change.event]);
+    yield* publish(locked, author, [orderEvent(event, changed, before), change.event]);
     return changed;
   }
 

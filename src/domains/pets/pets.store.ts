@@ -1,9 +1,8 @@
 import { type Failure, failure, invalidBody, versionMismatch } from "../../contract/errors.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
-import { andCommit, withoutCommit } from "../../storage/combined-steps.ts";
 import type { ReadableStorage } from "../../storage/storage.ts";
 import { all, append, first, type Query } from "../../storage/transaction.ts";
-import { type Author, publishLast } from "../events/publish.ts";
+import { type Author, publish } from "../events/publish.ts";
 import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure } from "../shops/locked-shop.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
@@ -46,7 +45,7 @@ export class PetStore {
     return row ? toPet(row) : notFound(id);
   }
 
-  /** The last steps of a transaction: adds an animal. Undefined if the shop is full or its data was deleted. */
+  /** Part of a transaction: adds an animal. Undefined if the shop is full or its data was deleted. */
   *add(author: Author, given: NewPet) {
     const { shop } = author;
     const { categoryId, reference, price } = given;
@@ -64,7 +63,7 @@ export class PetStore {
     const pet = completePet(given, currency);
     if ("message" in pet) return invalidBody(pet);
     const { status, metadata } = pet;
-    const appending = append(newPetRow, {
+    const added = yield* append(newPetRow, {
       shop,
       now,
       row: petFields.values(pet),
@@ -72,10 +71,9 @@ export class PetStore {
       logged: [petCreated.type, author.actor, author.requestId, jsonOfNew(pet).slice(1)],
       countedBy: categoryId,
     });
-    const added = yield* metadata ? withoutCommit(appending) : appending;
     if (!added) return undefined;
     const { id } = added;
-    if (metadata) yield* andCommit(insertMetadata(shop, "pet", [{ id, metadata }]));
+    if (metadata) yield* insertMetadata(shop, "pet", [{ id, metadata }]);
     return { id, ...pet };
   }
 
@@ -109,7 +107,7 @@ export class PetStore {
     }
     const taken = reference === before.reference ? undefined : yield* refusalOfReference(shop, reference);
     if (taken) return taken;
-    yield* publishLast(locked, author, [yield* changePet(locked, before, after)]);
+    yield* publish(locked, author, [yield* changePet(locked, before, after)]);
     return after;
   }
 
@@ -128,7 +126,7 @@ export class PetStore {
     yield* replaceMetadata(shop, "pet", id, pet.metadata, undefined);
     yield* countInCategories(locked, [[row.category_id, -1]]);
     addToFigure(locked, statusFigure(row.status), -1);
-    yield* publishLast(locked, author, [petEvent(petDeleted, pet)]);
+    yield* publish(locked, author, [petEvent(petDeleted, pet)]);
     return null;
   }
 }

@@ -10,6 +10,14 @@ import type { Rendered } from "../response/response.ts";
 import type { RequestIdentity } from "./request-identity.ts";
 import { mustBeStored, parseResponse, serializeResponse } from "./stored-response.ts";
 
+/** What a request with an idempotency key has made, or what is stored for its key. */
+interface Made {
+  readonly made: Rendered | Failure;
+}
+interface Stored {
+  readonly stored: StoredResponse;
+}
+
 export type Changes = ReturnType<typeof openChanges>;
 
 /**
@@ -57,12 +65,13 @@ export function openChanges(responses: StoredResponses, store: Store, clock: Clo
 
     running.add(keyDigest);
     try {
-      const known = await runOnce(compiled, identity, input);
-      if (!("fingerprint" in known)) return known;
-      if (known.fingerprint !== fingerprint) return reused(secret !== "");
-      if (known.response !== "") {
+      const done = await runOnce(compiled, identity, input);
+      if ("made" in done) return done.made;
+      const { stored } = done;
+      if (stored.fingerprint !== fingerprint) return reused(secret !== "");
+      if (stored.response !== "") {
         exchange.isReplay = true;
-        return parseResponse(known.response, identity, operation);
+        return parseResponse(stored.response, identity, operation);
       }
       // The change is committed, by this request or an earlier one, but no response has been sent.
       const outcome = await concludeChange(compiled, input);
@@ -79,34 +88,31 @@ export function openChanges(responses: StoredResponses, store: Store, clock: Clo
    * Runs the change and stores its response, in one transaction, or returns the stored response. That of a change that
    * must be concluded is empty.
    */
-  async function runOnce(
-    compiled: CompiledChange,
-    identity: RequestIdentity,
-    input: Input,
-  ): Promise<Rendered | Failure | StoredResponse> {
+  async function runOnce(compiled: CompiledChange, identity: RequestIdentity, input: Input): Promise<Made | Stored> {
     const now = clock.now();
     const { shop } = input.caller;
     const { keyDigest, fingerprint } = identity;
-    function* keepResponse(outcome: Success | Failure | Committed): Change<Rendered | Failure | StoredResponse> {
-      const result = isResponse(outcome) ? compiled.render(outcome, input) : { fingerprint, response: "" };
-      if (!("fingerprint" in result) && !mustBeStored(result)) return result;
-      const stored = "fingerprint" in result ? result : { fingerprint, response: serializeResponse(result, identity) };
-      const isFirst = yield* responses.add(storedIn(outcome, shop), keyDigest, stored, now);
-      if (!isFirst) throw storedByAnother; // and the change is undone
-      return result;
-    }
     const find = () => store.read(responses.find(shop, keyDigest), shop);
     const known = await find();
-    if (known) return known;
+    if (known) return { stored: known };
     const change = await prepare(compiled, input);
+    const changeAndStore = function* (): Change<Made | Stored> {
+      const outcome = yield* change();
+      const made = isResponse(outcome) ? compiled.render(outcome, input) : undefined;
+      if (made && !mustBeStored(made)) return { made };
+      const stored = { fingerprint, response: made ? serializeResponse(made, identity) : "" };
+      const isFirst = yield* responses.add(storedIn(outcome, shop), keyDigest, stored, now);
+      if (!isFirst) throw storedByAnother; // and the change is undone
+      return made ? { made } : { stored };
+    };
     for (;;) {
       try {
-        return await store.write(() => responses.around(change(), keepResponse), shop);
+        return await store.write(changeAndStore, shop);
       } catch (error) {
         if (error !== storedByAnother) throw error;
       }
       const stored = await find();
-      if (stored) return stored;
+      if (stored) return { stored };
     }
   }
 

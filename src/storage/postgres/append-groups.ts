@@ -61,8 +61,6 @@ export class AppendGroups {
   async #commit(shop: number, group: readonly Waiting[], isFirst = true): Promise<unknown> {
     let runs = group.map(({ started }) => started);
     let isStarted = isFirst;
-    /** What the last steps have returned, which are sent with the commit. */
-    let last = new Map<TransactionRun<unknown>, unknown>();
     const together = function* (): Change<void> {
       if (!isStarted) runs = group.map(({ body }) => new TransactionRun(body));
       isStarted = false;
@@ -70,12 +68,7 @@ export class AppendGroups {
         const going = runs.filter((run) => run.step !== undefined);
         if (going.length === 0) return;
         const steps = going.map((run) => run.step as StoreStep);
-        const isLast = going.every((run) => run.isAtLast);
-        const results = (yield step({ group: steps, isLast })) as readonly unknown[];
-        if (isLast) {
-          last = new Map(going.map((run, index) => [run, results[index]]));
-          return;
-        }
+        const results = (yield step({ group: steps })) as readonly unknown[];
         for (const [index, run] of going.entries()) run.advance(results[index]);
       }
     };
@@ -90,10 +83,8 @@ export class AppendGroups {
       return this.#transactions.isSilent ? silentServer() : undefined;
     }
     for (const [index, { resolve, reject }] of group.entries()) {
-      const run = runs[index] as TransactionRun<unknown>;
       try {
-        if (last.has(run)) run.advance(last.get(run));
-        resolve(run.finish());
+        resolve((runs[index] as TransactionRun<unknown>).finish());
       } catch (error) {
         reject(error); // the other members still get their results
       }

@@ -23,7 +23,7 @@ export function failureCode(error: unknown): string {
 const unclear: ReadonlySet<string> = new Set(["40003", "08007"]);
 
 /** True if the server reported the error, so that the outcome of the work is known. */
-export function isReported(error: unknown): boolean {
+function isReported(error: unknown): boolean {
   const code = postgresCode(error);
   return /^[0-9A-Z]{5}$/.test(code) && !unclear.has(code);
 }

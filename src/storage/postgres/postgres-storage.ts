@@ -200,7 +200,7 @@ export class PostgresStorage implements OpenStorage {
   #resultOf(step: KnownStep, payer: Payer): Promise<unknown> {
     if ("waitsFor" in step) return step.waitsFor;
     if ("pauses" in step) return turns.pause(payer);
-    if ("afterCommit" in step || "last" in step) throw new TypeError("A read has no commit.");
+    if ("afterCommit" in step) throw new TypeError("A read has no commit.");
     const query = () => this.#query(step);
     if (isLookUp(step)) return query();
     return "statement" in step && step.statement.isPage

@@ -5,7 +5,7 @@ import { type AppendStep, type StoreStep } from "../step.ts";
 import type { StorageObserver } from "../storage.ts";
 import { type Change, isSameAppend, TransactionRun } from "../transaction.ts";
 import { appendStatement, eachAppended } from "./append.ts";
-import { begin, beginReadCommitted, commitAfter, rollback } from "./commit.ts";
+import { begin, beginReadCommitted, commitChange, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
 import {
@@ -228,17 +228,13 @@ export class Transactions {
     begun.catch(() => {}); // the following statements fail too
     try {
       for (let step: StoreStep | undefined = first; step; step = run.step) {
-        const result = send(connection, step);
-        if (run.isAtLast) {
-          await commitAfter(connection, Promise.all([begun, result]));
-          hasCommitted = true;
-        }
-        const found = await result;
+        const found = await send(connection, step);
         const since = performance.now();
         run.advance(found);
         turns.charge(payer, since);
       }
-      if (!hasCommitted) await commitAfter(connection, begun);
+      await begun;
+      await commitChange(connection);
       hasCommitted = true;
       this.#committed((performance.now() - started) / 1000, count);
       return run.finish();

@@ -179,7 +179,7 @@ export class SqliteStorage implements OpenStorage {
         const step = next.value;
         if ("waitsFor" in step) return step.waitsFor.then((found) => this.#goOn(steps, payer, found));
         if ("pauses" in step) return turns.pause(payer).then(() => this.#goOn(steps, payer, undefined));
-        if ("afterCommit" in step || "last" in step) throw new TypeError("A read has no commit.");
+        if ("afterCommit" in step) throw new TypeError("A read has no commit.");
         this.#beginRead();
         next = resumeRead(steps, this.#query(step));
       }

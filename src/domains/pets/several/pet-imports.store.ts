@@ -2,7 +2,7 @@ import type { Failure } from "../../../contract/errors.ts";
 import { insertAll, together } from "../../../storage/combined-steps.ts";
 import type { IdRow, ValuesOf } from "../../../storage/statement.ts";
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
-import { type Author, publishLast } from "../../events/publish.ts";
+import { type Author, publish } from "../../events/publish.ts";
 import { insertMetadata } from "../../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../../shops/locked-shop.ts";
 import { currencyOf } from "../../shops/shop-settings.store.ts";
@@ -90,7 +90,7 @@ export function* addPets(
     before && !isSamePet(before, after) ? [changePet(locked, before, after)] : [],
   );
   const changed = yield* together(changes);
-  yield* publishLast(locked, author, [...created.map((pet) => petEvent(petCreated, pet)), ...changed]);
+  yield* publish(locked, author, [...created.map((pet) => petEvent(petCreated, pet)), ...changed]);
   return { imported: planned.map(({ index, draft, outcome }) => ({ index, pet: draft.after, outcome })), faults };
 }
 

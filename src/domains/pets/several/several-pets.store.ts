@@ -4,7 +4,7 @@ import { together } from "../../../storage/combined-steps.ts";
 import { isOneOf } from "../../../storage/pages.ts";
 import { cachedChange, cachedQuery, type SqlParameter } from "../../../storage/statement.ts";
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
-import { type Author, publishLast } from "../../events/publish.ts";
+import { type Author, publish } from "../../events/publish.ts";
 import { pairsOf, replaceMetadata } from "../../metadata/metadata.store.ts";
 import { addToFigure } from "../../shops/locked-shop.ts";
 import { lockShop } from "../../shops/shops.store.ts";
@@ -83,7 +83,7 @@ export function* deletePets(
   ]);
   for (const { status } of pets) addToFigure(locked, statusFigure(status), -1);
   const events = pets.map((pet) => petEvent(petDeleted, pet));
-  yield* publishLast(locked, author, events);
+  yield* publish(locked, author, events);
   return deleted;
 }
 

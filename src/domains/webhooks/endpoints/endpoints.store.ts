@@ -6,7 +6,7 @@ import { toNumber } from "../../../storage/row-mapping.ts";
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 import { eventsOf } from "../../events/new-event.ts";
-import { type Author, publish, publishLast, system } from "../../events/publish.ts";
+import { type Author, publish, system } from "../../events/publish.ts";
 import type { LockedShop } from "../../shops/locked-shop.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import { currentKeys, firstVersion, newEndpointId, rotated, type SecretVersion } from "../secrets/endpoint-secrets.ts";
@@ -80,7 +80,7 @@ export class EndpointStore {
     const progress = [locked.at, shop, position, storedHealth(untried)] as const;
     yield* all(sql.insertEndpoint, accountId, mode, id, secrets, ...progress, ...endpointFields.values(fields));
     const added = toEndpoint((yield* first(sql.endpointById, accountId, mode, id)) as EndpointRow);
-    yield* publishLast(locked, author, [event(endpointCreated, this.#recorded(added))]);
+    yield* publish(locked, author, [event(endpointCreated, this.#recorded(added))]);
     return added;
   }
 
@@ -116,7 +116,7 @@ export class EndpointStore {
       yield* all(sql.restart, storedHealth(after.health), accountId, mode, id);
       yield* all(sql.makeDue, now, shop, id);
     }
-    yield* publishLast(locked, author, [updated]);
+    yield* publish(locked, author, [updated]);
     return after;
   }
 
@@ -129,7 +129,7 @@ export class EndpointStore {
     if (secrets.length > MAX_SECRETS) return tooManyValid;
     const after = { ...before, secrets };
     yield* all(sql.setSecrets, JSON.stringify(secrets), owner.accountId, owner.mode, id);
-    yield* publishLast(locked, author, [event(endpointUpdated, this.#recorded(after), this.#recorded(before))]);
+    yield* publish(locked, author, [event(endpointUpdated, this.#recorded(after), this.#recorded(before))]);
     return after;
   }
 
@@ -140,7 +140,7 @@ export class EndpointStore {
     // First: a save locks this row, and then adds rows to the others.
     yield* all(sql.deleteEndpoint, owner.accountId, owner.mode, id);
     for (const deletion of sql.deletions) yield* all(deletion, locked.shop, id);
-    yield* publishLast(locked, author, [event(endpointDeleted, this.#recorded(before))]);
+    yield* publish(locked, author, [event(endpointDeleted, this.#recorded(before))]);
     return null;
   }
 
