@@ -80,7 +80,8 @@ export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][numb
 
 /**
  * What an operation does: a read for `GET`, else a change, so that the request's stored response can be written in the
- * same transaction. A failure that it returns commits what was done before it: only a thrown error undoes that.
+ * same transaction. A failure that it returns commits what was done before it, so return it first. Only a thrown error
+ * undoes what was done.
  */
 export type Handler<O extends Operation> = O["method"] extends "GET"
   ? (input: Input<O>) => Read<Outcome<O>>

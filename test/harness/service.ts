@@ -1,5 +1,6 @@
 import { App, type AppOptions } from "../../src/app/app.ts";
 import { domains as allDomains } from "../../src/app/domains.ts";
+import { openStorage } from "../../src/app/store/engines.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Mode, Quota, Scope } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
@@ -7,6 +8,7 @@ import type { Account, Agreement, Plan } from "../../src/domains/accounts/accoun
 import type { ServedDomain } from "../../src/domains/callers.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { Log } from "../../src/telemetry/log.ts";
+import { checkedChanges } from "./checked-changes.ts";
 import { type CheckedResponse, DocumentCheck, type StoredEvent } from "./document-check.ts";
 import { evidence } from "./evidence.ts";
 import { ManualClock } from "./manual-clock.ts";
@@ -56,7 +58,7 @@ export class TestService {
       clock,
       log,
       domains,
-      ...(options.openStore && { openStore: options.openStore }),
+      openStore: async (...args) => checkedChanges(await (options.openStore ?? openStorage)(...args)),
       maxStreams: options.maxStreams,
     });
     return new TestService(app, clock, store, logLines, options, await checkFor(app.base, domains, options.settings));
