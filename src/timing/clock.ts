@@ -26,6 +26,10 @@ export const DAY_SECONDS = 24 * HOUR_SECONDS;
 /** How far the wall clock may be from the monotonic one, in milliseconds. */
 const TOLERANCE = HOUR_MS;
 
+declare const isExpiryTime: unique symbol;
+/** Unix milliseconds by an `ExpiryClock`. What deletes data because of its age takes no other time. */
+export type ExpiryTime = number & { readonly [isExpiryTime]: true };
+
 /**
  * The time by which data is deleted because of its age, and by which stored responses expire: the wall clock while it
  * agrees with the monotonic clock since the start of this process. If it is set far ahead, the time continues by the
@@ -50,13 +54,12 @@ export class ExpiryClock {
     return Math.round(this.#clock.now() - this.#clock.monotonic() - this.#difference);
   }
 
-  /** Unix milliseconds. */
-  now(): number {
+  now(): ExpiryTime {
     const { ahead } = this;
     const agrees = Math.abs(ahead) <= TOLERANCE;
     if (this.#agrees && !agrees) this.#onJump(ahead);
     this.#agrees = agrees;
-    return this.#clock.now() - (ahead > TOLERANCE ? ahead : 0);
+    return (this.#clock.now() - (ahead > TOLERANCE ? ahead : 0)) as ExpiryTime;
   }
 }
 

@@ -19,6 +19,7 @@ import { defineError, failure } from "${root}/src/contract/errors.ts";
 import type { Handlers } from "${root}/src/contract/handler.ts";
 import { defineEvent, defineOperation } from "${root}/src/contract/operation.ts";
 import { Int64 } from "${root}/src/contract/schemas.ts";
+import { deleteOldDeliveries } from "${root}/src/domains/webhooks/deliveries/deliveries.store.ts";
 import { together } from "${root}/src/storage/combined-steps.ts";
 import { change, query } from "${root}/src/storage/statement.ts";
 import { step } from "${root}/src/storage/step.ts";
@@ -44,7 +45,7 @@ const common = {
 export const reads = [defineOperation(common)] as const;
 export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST", emits: [] })] as const;
 export const toys = table("toys", { id: integer, name: text }, { key: ["id"] });
-export { afterCommit, all, defineEvent, append, inColumn, insertInto, type Query, RowMapping, type RowOf, step, together, waitFor };
+export { afterCommit, all, defineEvent, deleteOldDeliveries, append, inColumn, insertInto, type Query, RowMapping, type RowOf, step, together, waitFor };
 export declare const storage: OpenStorage;
 export const count = () => all(query("SELECT count(*) FROM toys"));
 export const mend = () => all(change<[name: string]>("UPDATE toys SET name = $1"), "whole");
@@ -124,6 +125,10 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
   "a field in a column that the table does not have": [
     `const one = new RowMapping<{ name: string }, RowOf<typeof toys>>({ name: inColumn("nam") });`,
     `Type '"nam"' is not assignable to type '"id" | "name"'.`,
+  ],
+  "a deletion by the wall clock, which can be set far ahead": [
+    `const one = () => deleteOldDeliveries(storage, Date.now());`,
+    "Type 'number' is not assignable to type '{ readonly [isExpiryTime]: true; }'.",
   ],
   "a scope that does not exist": [
     `const one = defineOperation({ ...common, scopes: ["fly"] });`,

@@ -36,6 +36,7 @@ import { newDatabase } from "../../src/storage/sqlite/database.ts";
 import { query as newQuery, type Row } from "../../src/storage/statement.ts";
 import type { OpenStorage } from "../../src/storage/storage.ts";
 import { all, first, type Read } from "../../src/storage/transaction.ts";
+import type { ExpiryTime } from "../../src/timing/clock.ts";
 import { allStatements, oneLine } from "../harness/all-statements.ts";
 import { development } from "../harness/key-environments.ts";
 import {
@@ -53,6 +54,8 @@ import {
 import { postgresMissing } from "../harness/postgres-server.ts";
 import { toys, toyTable } from "../harness/toys.ts";
 import { unchecked } from "../harness/unchecked-pets.ts";
+
+const expired = (seconds: number) => (seconds * 1_000) as ExpiryTime;
 
 // All of one kind come first, then all of another; the rarest are the last.
 const rows = `
@@ -139,13 +142,13 @@ const work: Record<string, (storage: OpenStorage) => Read<unknown> | Promise<unk
   "open orders of a shop": (storage) => new Reservations(storage, clock).waiting(sandbox, 10_000),
   "deliveries of a shop that wait": () => webhookDueTimes(clock).waiting(sandbox, 10_000),
   "stored responses of a sandbox": (storage) =>
-    new StoredResponseStore(storage, { now: () => 0 }).waiting(sandbox, 100),
+    new StoredResponseStore(storage, { now: () => expired(0) }).waiting(sandbox, 100),
   "the figures of a shop": () => readSummary(1, clock.now()),
   "time zones to look up": (storage) => new ShopSettingsStore(storage, clock, days).renewOffsets(),
   "a category": (storage) => new CategoryStore(storage).get(1, end),
   "an id for a category that none has had": () => first(firstUnused, BigInt(ROWS), 1),
   "an id for a category that no animal refers to": () => firstUnreferenced({ shop: 1 } as LockedShop, 1n),
-  "whether a shop has events that are too old": (storage) => eventRetention(storage, 30)(0),
+  "whether a shop has events that are too old": (storage) => eventRetention(storage, 30)(expired(0)),
   "an event": () => eventLog.get(1, end),
   "an account": (storage) => new AccountStore(storage).get("account 500"),
   "a key by its id": (storage) => new KeyStore(storage, development).find("key 30000"),
@@ -154,10 +157,10 @@ const work: Record<string, (storage: OpenStorage) => Read<unknown> | Promise<unk
   "the webhook endpoints of a shop": () =>
     new EndpointStore(clock, {} as never).list({ accountId: "account 500", mode: "live" }),
   "a request": (storage) => new RequestStore(storage).get(1, "500"),
-  "records of requests that are too old": (storage) => new RequestStore(storage).sweep(7 * DAY * 1000),
-  "deliveries that are too old": (storage) => deleteOldDeliveries(storage, 0),
+  "records of requests that are too old": (storage) => new RequestStore(storage).sweep(expired(7 * DAY)),
+  "deliveries that are too old": (storage) => deleteOldDeliveries(storage, expired(0)),
   "whether a stored response has expired": (storage) =>
-    new StoredResponseStore(storage, { now: () => NOW * 1000 }).deleteExpired(),
+    new StoredResponseStore(storage, { now: () => expired(NOW) }).deleteExpired(),
 };
 
 /** Reads whose cost is not measured here: a part of the text of each, and the reason. */

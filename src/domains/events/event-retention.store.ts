@@ -1,7 +1,7 @@
 import { acrossShops, change, type Row } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first } from "../../storage/transaction.ts";
-import { DAY_MS } from "../../timing/clock.ts";
+import { DAY_MS, type ExpiryTime } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
 import { firstSince } from "./events.statements.ts";
 
@@ -32,9 +32,9 @@ const removeBefore = change<[shop: number, id: bigint]>("DELETE FROM events WHER
 
 /**
  * Returns what deletes events that are older than this many days, a few in each call, if the pause is over. The newest is
- * always kept, so that clients can always continue after it. `now` is in Unix milliseconds.
+ * always kept, so that clients can always continue after it.
  */
-export function eventRetention(storage: Storage, days: number): (now: number) => Promise<void> {
+export function eventRetention(storage: Storage, days: number): (now: ExpiryTime) => Promise<void> {
   const pause = new Pause(PAUSE);
   /** The last shop that was read. */
   let lastShop = 0n;

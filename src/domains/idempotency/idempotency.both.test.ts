@@ -12,7 +12,7 @@ import { openStorage } from "../../app/store/engines.ts";
 import { scopes } from "../../contract/caller.ts";
 import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import { HOUR_MS } from "../../timing/clock.ts";
+import { type ExpiryTime, HOUR_MS } from "../../timing/clock.ts";
 import { defineDomain } from "../domain.ts";
 import { StoredResponseStore } from "./stored-responses.store.ts";
 
@@ -330,7 +330,7 @@ describe("a response is", () => {
   test("deleted in parts, oldest first, if many have expired", async () => {
     const storage = await service.store.open();
     let now = service.clock.now(); // for the service that runs next to it, nothing has expired
-    const store = new StoredResponseStore(storage, { now: () => now });
+    const store = new StoredResponseStore(storage, { now: () => now as ExpiryTime });
     const shop = await service.shop(account.account.id);
     const count = 11_200;
     await storage.write(function* () {

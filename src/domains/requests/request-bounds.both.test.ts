@@ -8,7 +8,7 @@ import type { Caller } from "../../contract/caller.ts";
 import { failure } from "../../contract/errors.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
 import type { OpenStorage } from "../../storage/storage.ts";
-import { DAY_MS } from "../../timing/clock.ts";
+import { DAY_MS, type ExpiryTime } from "../../timing/clock.ts";
 import { petNotFound } from "../pets/pets.operations.ts";
 import { RequestRecorder } from "./request-recorder.ts";
 import { MAX_RECORDS } from "./requests.operations.ts";
@@ -129,8 +129,8 @@ test("old records are deleted in parts, in every shop", async () => {
   await store.add([toStoredRequest(answered("192.0.2.1"), clock.now())]);
   clock.advance(7 * DAY_MS);
   await store.add([toStoredRequest(answered(caller()), clock.now())]);
-  await store.sweep(clock.now() + 1);
-  await store.sweep(clock.now() + 1);
+  await store.sweep((clock.now() + 1) as ExpiryTime);
+  await store.sweep((clock.now() + 1) as ExpiryTime);
   expect([await kept(1), await kept(2), await kept(NO_SHOP)]).toEqual([1, 0, 0]);
 });
 

@@ -5,7 +5,7 @@ import { plainRow } from "../../storage/row-mapping.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import { DAY_MS } from "../../timing/clock.ts";
+import { DAY_MS, type ExpiryTime } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
 import { MAX_PER_SECOND, MAX_RECORDS, RETENTION_DAYS } from "./requests.operations.ts";
 import * as sql from "./requests.statements.ts";
@@ -81,8 +81,8 @@ export class RequestStore {
     return [...sums.values()];
   }
 
-  /** Deletes some of the old records, if the pause is over. `now` is in Unix milliseconds. */
-  async sweep(now: number): Promise<void> {
+  /** Deletes some of the old records, if the pause is over. */
+  async sweep(now: ExpiryTime): Promise<void> {
     if (!this.#sweepPause.isOver(now)) return;
     const end = now - RETENTION_DAYS * DAY_MS;
     const found = await this.#storage.read(all(sql.findOld, end, DELETE_BATCH_SIZE));

@@ -12,7 +12,7 @@ import type { Operation } from "../../contract/operation.ts";
 import { query } from "../../storage/statement.ts";
 import type { OpenStorage } from "../../storage/storage.ts";
 import { all, first } from "../../storage/transaction.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/clock.ts";
+import { DAY_MS, type ExpiryTime, HOUR_MS, MINUTE_MS } from "../../timing/clock.ts";
 import { UsageStore } from "./usage.store.ts";
 import { UsageCounter } from "./usage-counter.ts";
 
@@ -342,7 +342,7 @@ describe("usage", () => {
     }
     await counter.saveAll();
     const sweep = async () => {
-      await store.sweep(clock.now());
+      await store.sweep(clock.now() as ExpiryTime);
       return rowCount();
     };
     expect(await rowCount()).toBe(1_400);
@@ -365,7 +365,7 @@ test("the store has at most 32 days for each account and key", async () => {
   const storage = await service.store.open();
   await service.app.stop();
   const store = new UsageStore(storage);
-  for (let round = 0; round < 5; round++) await store.sweep(service.clock.now()); // each call deletes some rows
+  for (let round = 0; round < 5; round++) await store.sweep(service.clock.now() as ExpiryTime); // each call deletes some rows
   const kept = (await storage.read(all(rows, accountId))).map(({ days }) => Number(days));
   expect([kept.length, Math.max(...kept) <= 32]).toEqual([2, true]);
   await storage.close();

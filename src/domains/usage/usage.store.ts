@@ -5,7 +5,7 @@ import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/table.ts";
 import { all, type Change, type Query } from "../../storage/transaction.ts";
-import { DAY_MS, DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from "../../timing/clock.ts";
+import { DAY_MS, DAY_SECONDS, type ExpiryTime, HOUR_MS, HOUR_SECONDS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import * as sql from "./usage.statements.ts";
@@ -129,8 +129,8 @@ export class UsageStore {
     await this.#deleteAll(() => all(sql.deleteOfOtherDays, accountId, oldest, newest, DELETE_BATCH_SIZE));
   }
 
-  /** Deletes some of the old rows, if the pause is over. `now` is in Unix milliseconds. */
-  async sweep(now: number): Promise<void> {
+  /** Deletes some of the old rows, if the pause is over. */
+  async sweep(now: ExpiryTime): Promise<void> {
     if (!this.#sweepPause.isOver(now)) return;
     const end = Math.floor(now / DAY_MS) - STORED_DAYS + 1;
     const swept = await this.#storage.write(() => all(sql.sweep, end, DELETE_BATCH_SIZE));

@@ -6,7 +6,7 @@ import { acrossShops, change, query } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { DELETE_BATCH_SIZE, integer, oneOf, optional, type RowOf, table, text } from "../../../storage/table.ts";
 import { all, first, type Query } from "../../../storage/transaction.ts";
-import { DAY_MS } from "../../../timing/clock.ts";
+import { DAY_MS, type ExpiryTime } from "../../../timing/clock.ts";
 import type { KeyInShop } from "../endpoints/endpoints.statements.ts";
 import { deliveryNotFound } from "../shared.operations.ts";
 import {
@@ -117,8 +117,8 @@ function toDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** Deletes some of the deliveries that are too old. `now` is in Unix milliseconds. Rejects with `StorageUnavailable`. */
-export async function deleteOldDeliveries(storage: Storage, now: number): Promise<void> {
+/** Deletes some of the deliveries that are too old. Rejects with `StorageUnavailable`. */
+export async function deleteOldDeliveries(storage: Storage, now: ExpiryTime): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
     const found = await storage.read(all(old, now - RETENTION, DELETE_BATCH_SIZE));
     if (found.length === 0) return;
