@@ -1,4 +1,5 @@
 import { cachedQuery, type IdRow, type QueryStatement, type Row, type SqlParameter, type Values } from "./statement.ts";
+import type { ColumnOf, RowOf, Table } from "./table.ts";
 import { all, type Query } from "./transaction.ts";
 
 /** A page of a list. */
@@ -40,16 +41,23 @@ export const SCAN_LIMIT = 10_000;
 export type Condition = (bind: (value: SqlParameter) => string) => string;
 
 /** The column before the id in an index, and its required value, or several different ones. */
-interface Lead {
-  readonly column: string;
+interface Lead<C extends string> {
+  readonly column: C;
   readonly values: readonly SqlParameter[];
 }
 
-/** Describes a page of the rows of one shop, ordered by id unless it says otherwise. */
-export interface PageSelection {
-  readonly table: string;
+/**
+ * Describes a page of the rows of one shop in a table, ordered by id unless it says otherwise. It has the columns `C`, and
+ * one more called `A`.
+ */
+export interface PageSelection<
+  T extends Table = Table,
+  C extends ColumnOf<T> = ColumnOf<T>,
+  A extends string = string,
+> {
+  readonly table: T;
   /** The columns to read besides `id`. */
-  readonly columns: readonly string[];
+  readonly columns: readonly C[];
   readonly shop: number;
   /** The page starts after this id. */
   readonly after: bigint | undefined;
@@ -60,28 +68,40 @@ export interface PageSelection {
    * Orders by this column first, of rows where it is not null. There is an index with it before the id. It is one of
    * `scannedColumns`.
    */
-  readonly by?: string | undefined;
+  readonly by?: ColumnOf<T> | undefined;
   /** The value of `by` at `after`. Default: that which the row has, which must then keep it. */
   readonly afterBy?: string | undefined;
   /**
    * Uses the index that has this column before the id. Default: the primary key. With several values, the page merges as
    * many lists, and scans so much less of each.
    */
-  readonly lead?: Lead | undefined;
+  readonly lead?: Lead<ColumnOf<T>> | undefined;
   /** Conditions on the id. Leave out conditions that `after` implies: they cost time. */
   readonly bounds?: readonly Condition[];
   /** Conditions without an index: see `readPage`. */
   readonly scanned?: readonly Condition[];
   /**
-   * One more column, called `name`. `of` returns the SQL expression for it. `from` is the name of the table or CTE with
-   * the rows of the page. If `hasColumns` is false, it has only `id` and the scanned columns.
+   * One more column, which holds a text or null.
    */
-  readonly attached?: { readonly name: string; readonly of: (from: string, hasColumns: boolean) => string } | undefined;
+  readonly attached?: AttachedColumn<A> | undefined;
   /** The columns besides `id` that are read from scanned rows. Default: all `columns`. */
-  readonly scannedColumns?: readonly string[];
+  readonly scannedColumns?: readonly ColumnOf<T>[];
   /** How many rows are scanned. Default: `SCAN_LIMIT`. */
   readonly scanLimit?: number;
 }
+
+/**
+ * A column called `name`. `of` returns the SQL expression for it. `from` is the name of the table or CTE with the rows of
+ * the page. If `hasColumns` is false, it has only `id` and the scanned columns.
+ */
+export interface AttachedColumn<A extends string = string> {
+  readonly name: A;
+  readonly of: (from: string, hasColumns: boolean) => string;
+}
+
+/** What a page has of a row. */
+type PageRow<T extends Table, C extends ColumnOf<T>, A extends string> = Pick<RowOf<T>, C | "id"> &
+  Record<A, string | null>;
 
 /** A row of a page. If `reached` is not null, it is not a result but the end of the scan: see `readPage`. */
 interface ScannedRow extends Row {
@@ -92,20 +112,23 @@ interface ScannedRow extends Row {
 /**
  * Reads one page with any filters. It scans up to `SCAN_LIMIT` rows. If it stops there with fewer than `limit` results,
  * one more row contains the position of the last scanned row, after which the next page starts. It is one statement:
- * between two statements, others could add rows that both miss. `show` gets rows with `id` and the columns of the
- * selection, `positionOf` those with `id` and `by`.
+ * between two statements, others could add rows that both miss. `positionOf` also gets the last row of a scan, which has only
+ * `id` and `by`.
  */
-export function readPage<T>(page: PageSelection, show: (row: never) => T): Query<Page<T>>;
-export function readPage<T, P>(
+export function readPage<I, T extends Table, C extends ColumnOf<T>, A extends string = never>(
+  page: PageSelection<T, C, A>,
+  show: (row: PageRow<T, C, A>) => I,
+): Query<Page<I>>;
+export function readPage<I, P, T extends Table, C extends ColumnOf<T>, A extends string = never>(
+  page: PageSelection<T, C, A>,
+  show: (row: PageRow<T, C, A>) => I,
+  positionOf: (row: PageRow<T, C, A>) => P,
+): Query<Page<I, P>>;
+export function* readPage<I>(
   page: PageSelection,
-  show: (row: never) => T,
-  positionOf: (row: never) => P,
-): Query<Page<T, P>>;
-export function* readPage<T>(
-  page: PageSelection,
-  show: (row: never) => T,
+  show: (row: never) => I,
   positionOf: (row: never) => unknown = ({ id }: IdRow) => id,
-): Query<Page<T, unknown>> {
+): Query<Page<I, unknown>> {
   const rows = yield* all(...pageQuery({ ...page, limit: page.limit + 1 }));
   const end = rows.find(({ reached }) => reached !== null);
   const result = pageOf(
@@ -118,7 +141,8 @@ export function* readPage<T>(
 }
 
 function pageQuery(page: PageSelection): [QueryStatement<Values, ScannedRow>, ...Values] {
-  const { table, columns, after, sort, by, afterBy, lead, bounds = [], scanned = [], attached } = page;
+  const { columns, after, sort, by, afterBy, lead, bounds = [], scanned = [], attached } = page;
+  const { name: table } = page.table;
   const { scannedColumns = columns, scanLimit: mostScanned = SCAN_LIMIT } = page;
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;

@@ -1,27 +1,37 @@
 import type { Row, SqlValue } from "./statement.ts";
 
-/** How a field of a resource is kept in its row. `T` includes undefined if the field is optional. */
-export interface StoredField<T, R, C extends string = string> {
-  /** The columns, in the order of their values. */
-  readonly columns: readonly C[];
-  /** The values of the columns. */
-  readonly write: (value: T) => readonly SqlValue[];
+/** What gives some columns of the row `W` their values, for a value of a field. */
+type Writes<T, W> = { readonly [C in keyof W]?: (value: T) => W[C] };
+
+/**
+ * How a field of a resource is kept in its row, which is read as `R`, and of which `W` is what is written. `T` includes
+ * undefined if the field is optional.
+ */
+export interface StoredField<T, R, W> {
+  readonly write: Writes<T, Pick<W, keyof W & keyof R>>;
+  /** The same for columns that are only searched. */
+  readonly search?: Writes<T, Omit<W, keyof R>>;
   /** The field of a row that was read. */
   readonly read: (row: R) => T;
 }
 
+/** A field in one column, which is null if the field is undefined. */
+type FieldInColumn<T, C extends string, V = NonNullable<T> | (undefined extends T ? null : never)> = StoredField<
+  T,
+  Readonly<Record<C, V>>,
+  Readonly<Record<C, V>>
+>;
+
 /** A field that is the value of its column, or absent where that is null. */
-export function inColumn<N extends string, V extends SqlValue | undefined>(
-  name: N,
-): StoredField<V, Readonly<Record<N, NonNullable<V> | (undefined extends V ? null : never)>>, N> {
-  return { columns: [name], write: (value) => [value ?? null], read: (row) => (row[name] ?? undefined) as V };
+export function inColumn<C extends string, V extends SqlValue | undefined>(name: C): FieldInColumn<V, C> {
+  const write = { [name]: (value: V) => value ?? null };
+  return { write: write as never, read: (row) => (row[name] ?? undefined) as V };
 }
 
 /** The same for a safe integer, or null. */
-export function numberInColumn<N extends string>(
-  name: N,
-): StoredField<number | null, Readonly<Record<N, bigint | null>>, N> {
-  return { columns: [name], write: (value) => [toBigint(value)], read: (row) => toNumber(row[name]) };
+export function numberInColumn<C extends string>(name: C): FieldInColumn<number | null, C, bigint | null> {
+  const write = { [name]: toBigint };
+  return { write: write as never, read: (row) => toNumber(row[name]) };
 }
 
 const toBigint = (value: number | null) => (value === null ? null : BigInt(value));
@@ -43,28 +53,42 @@ export function plainRow<R extends Row>(row: R) {
   };
 }
 
-interface NamedField<T, R extends Row, C extends string> extends StoredField<unknown, R, C> {
+interface NamedField<T, R> {
   readonly name: keyof T;
+  readonly read: (row: R) => unknown;
+}
+
+interface WrittenColumn<T, C> {
+  readonly column: C;
+  readonly name: keyof T;
+  readonly valueOf: (value: unknown) => SqlValue;
 }
 
 /**
- * The fields of a resource in its row, which is read as `R` and written to the columns `C`. The compiler asks for every
- * field of its type, so none is written and not read, or read and not written.
+ * The fields of a resource in its row, which is read as `R`, and of which `W` is what is written. The compiler asks for
+ * every field of its type, so none is written and not read, or read and not written.
  */
-export class RowMapping<T extends object, R extends Row, C extends string = keyof R & string> {
+export class RowMapping<T extends object, R extends Row, W extends Row> {
   /** All columns that are written. */
-  readonly columns: readonly C[];
-  readonly #fields: readonly NamedField<T, R, C>[];
+  readonly columns: readonly (keyof W & string)[];
+  /** Those of them that are read. */
+  readonly listed: readonly (keyof W & keyof R & string)[];
+  readonly #fields: readonly NamedField<T, R>[];
+  readonly #written: readonly WrittenColumn<T, keyof W & string>[];
 
-  constructor(fields: { readonly [F in keyof Required<T>]: StoredField<T[F], R, C> }) {
-    const named = Object.entries(fields) as unknown as [name: keyof T, StoredField<unknown, R, C>][];
-    this.#fields = named.map(([name, { columns, write, read }]) => ({ name, columns, write, read }));
-    this.columns = this.#fields.flatMap(({ columns }) => columns);
+  constructor(fields: { readonly [F in keyof Required<T>]: StoredField<T[F], R, W> }) {
+    const named = Object.entries(fields) as unknown as [keyof T, StoredField<unknown, R, W>][];
+    this.#fields = named.map(([name, { read }]) => ({ name, read }));
+    this.#written = named.flatMap(([name, { write, search = {} }]) =>
+      Object.entries({ ...write, ...search }).map(([column, valueOf]) => ({ column, name, valueOf })),
+    );
+    this.columns = this.#written.map(({ column }) => column);
+    this.listed = named.flatMap(([, { write }]) => Object.keys(write) as (keyof W & keyof R & string)[]);
   }
 
   /** The values of all columns, in their order. */
-  values(resource: T): SqlValue[] {
-    return this.#fields.flatMap(({ name, write }) => write(resource[name]));
+  values(resource: T): W[keyof W][] {
+    return this.#written.map(({ name, valueOf }) => valueOf(resource[name]) as W[keyof W]);
   }
 
   /** Adds the fields of a row to a resource that has none of them yet. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { eventTable } from "../../src/domains/events/events.table.ts";
 import { countInCategory } from "../../src/domains/pets/counts/category-animals.store.ts";
 import type { PetStatus } from "../../src/domains/pets/pets.schemas.ts";
-import { petTable } from "../../src/domains/pets/pets.statements.ts";
+import { petTable } from "../../src/domains/pets/pets.table.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { type Appended, change, lockStatement, query, type Row } from "../../src/storage/statement.ts";
 import type { OpenStorage } from "../../src/storage/storage.ts";

@@ -25,6 +25,7 @@ import { change, query } from "${root}/src/storage/statement.ts";
 import { step } from "${root}/src/storage/step.ts";
 import type { OpenStorage } from "${root}/src/storage/storage.ts";
 import { inColumn, RowMapping } from "${root}/src/storage/row-mapping.ts";
+import { readPage } from "${root}/src/storage/pages.ts";
 import { insertInto, integer, type RowOf, table, text } from "${root}/src/storage/table.ts";
 import { afterCommit, all, append, type Query, waitFor } from "${root}/src/storage/transaction.ts";
 export const toyNotFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this id." });
@@ -45,7 +46,8 @@ const common = {
 export const reads = [defineOperation(common)] as const;
 export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST", emits: [] })] as const;
 export const toys = table("toys", { id: integer, name: text }, { key: ["id"] });
-export { afterCommit, all, defineEvent, deleteOldDeliveries, append, inColumn, insertInto, type Query, RowMapping, type RowOf, step, together, waitFor };
+export type Toy = RowOf<typeof toys>;
+export { afterCommit, all, defineEvent, deleteOldDeliveries, append, inColumn, insertInto, readPage, type Query, RowMapping, step, together, waitFor };
 export declare const storage: OpenStorage;
 export const count = () => all(query("SELECT count(*) FROM toys"));
 export const mend = () => all(change<[name: string]>("UPDATE toys SET name = $1"), "whole");
@@ -123,8 +125,16 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
     "Type 'null' is not assignable to type 'string'.",
   ],
   "a field in a column that the table does not have": [
-    `const one = new RowMapping<{ name: string }, RowOf<typeof toys>>({ name: inColumn("nam") });`,
-    `Type '"nam"' is not assignable to type '"id" | "name"'.`,
+    `const one = new RowMapping<{ name: string }, Toy, Toy>({ name: inColumn("nam") });`,
+    `Type 'Writes<string, Pick<Readonly<Record<"nam", string>>, "nam">>' has no properties in common with type`,
+  ],
+  "a field whose column takes other values": [
+    `const one = new RowMapping<{ name?: string }, Toy, Toy>({ name: { write: { name: (name) => name ?? null }, read: (row) => row.name } });`,
+    "Type 'null' is not assignable to type 'string'.",
+  ],
+  "a page that shows a column which it does not read": [
+    `const one = () => readPage({ table: toys, columns: [], shop: 1, after: 1n, limit: 1 }, (row) => row.name);`,
+    "Property 'name' does not exist on type 'PageRow<…",
   ],
   "a deletion by the wall clock, which can be set far ahead": [
     `const one = () => deleteOldDeliveries(storage, Date.now());`,

@@ -1,7 +1,7 @@
 // The migrations make the tables that domains declare: a declaration that changes needs a migration.
 import { expect, test } from "bun:test";
 import { migrations, tables } from "../../src/app/schema.ts";
-import { petTable } from "../../src/domains/pets/pets.statements.ts";
+import { petTable } from "../../src/domains/pets/pets.table.ts";
 import { creating, type Migration } from "../../src/storage/applied-migrations.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";

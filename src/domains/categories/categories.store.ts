@@ -7,7 +7,7 @@ import { type Page, pageOf } from "../../storage/pages.ts";
 import { RowMapping } from "../../storage/row-mapping.ts";
 import { change, type IdRow, query, type SqlValue } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type ColumnOf, count, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
+import { count, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
@@ -54,16 +54,11 @@ type CategoryRow = Omit<RowOf<typeof categoryTable>, "shop" | "name_key" | "has_
   metadata: string | null;
 };
 /** How a category is kept in its row. */
-const fields = new RowMapping<
-  Omit<Category, "id">,
-  CategoryRow,
-  Exclude<ColumnOf<typeof categoryTable>, "shop" | "id">
->({
-  name: { columns: ["name", "name_key"], write: (name) => [name, nameKey(name)], read: ({ name }) => name },
+const fields = new RowMapping<Omit<Category, "id">, CategoryRow, Omit<RowOf<typeof categoryTable>, "shop" | "id">>({
+  name: { write: { name: (name) => name }, search: { name_key: nameKey }, read: ({ name }) => name },
   metadata: metadataField,
 });
-const listed = fields.columns.filter((column) => !["name_key", "has_metadata"].includes(column));
-const columns = `id, ${listed.join(", ")}, ${metadataColumn("category", "categories")}`;
+const columns = `id, ${fields.listed.join(", ")}, ${metadataColumn("category", "categories")}`;
 type Key = [shop: number, id: bigint];
 
 const byId = query<Key, CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);

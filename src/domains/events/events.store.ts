@@ -6,7 +6,7 @@ import { eventNotFound, type eventsExpired, expired } from "./events.operations.
 import type { Event } from "./events.schemas.ts";
 import * as sql from "./events.statements.ts";
 import { type StoredRange, toEvent, toStoredRange } from "./events.statements.ts";
-import { columns, smallColumns } from "./events.table.ts";
+import { columns, eventTable, smallColumns } from "./events.table.ts";
 
 /** How many events are looked through in one piece of work. Some are large. */
 const LOOKED_THROUGH = 250;
@@ -117,8 +117,8 @@ function* readEvents(
   const to = until === undefined ? ids.to : (yield* firstIdSince(shop, ids, until)) - 1n;
   const bounds: Condition[] = [(bind) => (sort === "id" ? `id <= ${bind(to)}` : `id >= ${bind(from)}`)];
   const after = sort === "id" ? from - 1n : to + 1n;
-  const lead = under === undefined ? undefined : { column: "under", values: [under] };
-  const list = { table: "events", columns, shop, after, limit, sort, lead, bounds, scannedColumns: smallColumns };
+  const lead = under === undefined ? undefined : { column: "under" as const, values: [under] };
+  const list = { table: eventTable, columns, shop, after, limit, sort, lead, bounds, scannedColumns: smallColumns };
   const page = yield* search({ ...list, scanned: conditions });
   // Hidden events are rare, and most pages have none: a condition would triple the time of every page.
   if (!hidden || !page.items.some(({ type }) => hidden.has(type))) return page;
@@ -127,7 +127,9 @@ function* readEvents(
 }
 
 /** Like `readPage`, but with conditions in pieces, between which others are served. */
-function* search(list: PageSelection & { readonly scanned: readonly Condition[] }): Read<Page<Event>> {
+function* search(
+  list: PageSelection<typeof eventTable, (typeof columns)[number], never> & { readonly scanned: readonly Condition[] },
+): Read<Page<Event>> {
   if (list.scanned.length === 0) return yield* readPage(list, toEvent);
   const items: Event[] = [];
   let { after } = list;

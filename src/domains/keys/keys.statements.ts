@@ -47,11 +47,11 @@ type CallerRow = PlanRow & KeyRow & { shop: bigint | null; suspended_at: bigint 
 type Position = [createdAt: number, id: string, limit: number];
 
 /** How the properties of a new key are kept in its row. */
-export const keyFields = new RowMapping<NewKey, KeyRow>({
+export const keyFields = new RowMapping<NewKey, KeyRow, KeyRow>({
   accountId: inColumn("account_id"),
   mode: inColumn("mode"),
   name: inColumn("name"),
-  scopes: { columns: ["scopes"], write: (scopes) => [scopes.join(",")], read: ({ scopes }) => scopesOf(scopes) },
+  scopes: { write: { scopes: (scopes) => scopes.join(",") }, read: ({ scopes }) => scopesOf(scopes) },
   limitPerMinute: numberInColumn("limit_per_minute"),
   plannedEnd: numberInColumn("planned_end"),
 });

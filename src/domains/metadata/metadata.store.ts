@@ -1,5 +1,5 @@
 import { insertAll } from "../../storage/combined-steps.ts";
-import type { PageSelection } from "../../storage/pages.ts";
+import type { AttachedColumn } from "../../storage/pages.ts";
 import type { StoredField } from "../../storage/row-mapping.ts";
 import { change } from "../../storage/statement.ts";
 import { insertInto, integer, oneOf, table, text } from "../../storage/table.ts";
@@ -29,7 +29,7 @@ export function metadataColumn(kind: MetadataKind, from: string): string {
  * The same for `readPage`; `$1` is the shop. The rows of a page with scanned conditions lack the column `has_metadata`, so metadata is
  * looked up for each of them.
  */
-export function attachedMetadata(kind: MetadataKind): NonNullable<PageSelection["attached"]> {
+export function attachedMetadata(kind: MetadataKind): AttachedColumn<"metadata"> {
   return {
     name: "metadata",
     of: (from, hasColumns) =>
@@ -52,9 +52,13 @@ const set = insertInto(metadataTable, columns, {
 const remove = change<Key>("DELETE FROM metadata WHERE shop = $1 AND kind = $2 AND id = $3");
 
 /** What the row of a resource has of its pairs, which `metadataColumn` reads. */
-export const metadataField: StoredField<Metadata | undefined, { readonly metadata: string | null }, "has_metadata"> = {
-  columns: ["has_metadata"],
-  write: (pairs) => [pairs ? 1n : null],
+export const metadataField: StoredField<
+  Metadata | undefined,
+  { readonly metadata: string | null },
+  { readonly has_metadata: bigint | null }
+> = {
+  write: {},
+  search: { has_metadata: (pairs) => (pairs ? 1n : null) },
   read: ({ metadata }) => (metadata === null ? undefined : (JSON.parse(metadata) as Metadata)),
 };
 

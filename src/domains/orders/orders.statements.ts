@@ -7,7 +7,7 @@ import { type Condition, isOneOf, type Page, readPage } from "../../storage/page
 import { prefixBounds } from "../../storage/prefix.ts";
 import { inColumn, RowMapping } from "../../storage/row-mapping.ts";
 import { acrossShops, cachedChange, change, type IdRow, query } from "../../storage/statement.ts";
-import { type ColumnOf, insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
+import { insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Change, type Query } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, metadataField } from "../metadata/metadata.store.ts";
 import { priceField } from "../shops/prices.ts";
@@ -75,42 +75,43 @@ export type OrderRow = Omit<StoredOrderRow, "due_at">;
 
 type Key = [shop: number, id: bigint];
 
-const time = (moment: string | undefined) => [moment === undefined ? null : BigInt(millisecondsOf(moment))];
+const time = (moment: string) => BigInt(millisecondsOf(moment));
+const timeIfAny = (moment: string | undefined) => (moment === undefined ? null : time(moment));
 const shownTime = (milliseconds: bigint | null) => (milliseconds === null ? undefined : timestampOf(milliseconds));
 
 /** How an order is kept in its row. */
 export const orderFields = new RowMapping<
   Omit<StoreOrder, "id">,
   OrderRow,
-  Exclude<ColumnOf<typeof orderTable>, "shop" | "id" | "due_at">
+  Omit<RowOf<typeof orderTable>, "shop" | "id" | "due_at">
 >({
   petId: inColumn("pet_id"),
   reference: {
-    columns: ["reference", "reference_start"],
-    write: (reference) => [reference ?? null, reference === undefined ? null : foldedStart(reference, MAX_SEARCH)],
+    write: { reference: (reference) => reference ?? null },
+    search: {
+      reference_start: (reference) => (reference === undefined ? null : foldedStart(reference, MAX_SEARCH)),
+    },
     read: (row) => row.reference ?? undefined,
   },
   status: inColumn("status"),
   price: priceField,
   seller: inColumn("seller"),
-  placedAt: { columns: ["placed_at"], write: time, read: (row) => timestampOf(row.placed_at) },
-  expiresAt: { columns: ["expires_at"], write: time, read: (row) => timestampOf(row.expires_at) },
-  confirmedAt: { columns: ["confirmed_at"], write: time, read: (row) => shownTime(row.confirmed_at) },
+  placedAt: { write: { placed_at: time }, read: (row) => timestampOf(row.placed_at) },
+  expiresAt: { write: { expires_at: time }, read: (row) => timestampOf(row.expires_at) },
+  confirmedAt: { write: { confirmed_at: timeIfAny }, read: (row) => shownTime(row.confirmed_at) },
   confirmedBy: {
-    columns: ["confirmed_by_key", "confirmed_by"],
-    write: (by) => [by?.keyId ?? null, by?.name ?? null],
+    write: { confirmed_by_key: (by) => by?.keyId ?? null, confirmed_by: (by) => by?.name ?? null },
     read: ({ confirmed_by_key: keyId, confirmed_by: name }) =>
       name === null ? undefined : { ...(keyId !== null && { keyId }), name },
   },
   petName: inColumn("pet_name"),
   categoryId: inColumn("category_id"),
-  cancelledAt: { columns: ["cancelled_at"], write: time, read: (row) => shownTime(row.cancelled_at) },
-  returnedAt: { columns: ["returned_at"], write: time, read: (row) => shownTime(row.returned_at) },
+  cancelledAt: { write: { cancelled_at: timeIfAny }, read: (row) => shownTime(row.cancelled_at) },
+  returnedAt: { write: { returned_at: timeIfAny }, read: (row) => shownTime(row.returned_at) },
   metadata: metadataField,
 });
 
-/** The columns of an order that are read, besides `id` and its metadata. */
-const listed = orderFields.columns.filter((column) => !["reference_start", "has_metadata"].includes(column));
+const { listed } = orderFields;
 /** Those that filters look at, without an index. */
 const filtered = [
   "pet_id",
@@ -121,7 +122,7 @@ const filtered = [
   "seller",
   "confirmed_by_key",
   "category_id",
-];
+] as const;
 const select = `SELECT id, ${listed.join(", ")}, due_at, ${metadataColumn("order", "store_orders")} FROM store_orders`;
 
 export const byId = query<Key, StoredOrderRow>(`${select} WHERE shop = $1 AND id = $2`);
@@ -195,11 +196,11 @@ export function readOrders(
     by || ids
       ? undefined
       : reference !== undefined
-        ? { column: "reference", values: [reference] }
+        ? { column: "reference" as const, values: [reference] }
         : petId !== undefined
-          ? { column: "pet_id", values: differentIds(petId) }
+          ? { column: "pet_id" as const, values: differentIds(petId) }
           : filters.status !== undefined
-            ? { column: "status", values: [filters.status] }
+            ? { column: "status" as const, values: [filters.status] }
             : undefined;
   const placed = isPlacedInSpan ? inSpan("placed_at", since, until) : [];
   // After the first page, the position implies one of the two bounds, and PostgreSQL would begin at the wrong one.
@@ -222,7 +223,7 @@ export function readOrders(
   const isScanned = others.some(({ isSet }) => isSet) || ofPets.length > 0 || scannedTimes.length > 0;
   return readPage(
     {
-      table: "store_orders",
+      table: orderTable,
       columns: search ? [...listed, "reference_start"] : listed,
       scannedColumns: by === "reference_start" ? [...filtered, by] : filtered,
       attached,
@@ -241,8 +242,7 @@ export function readOrders(
       ],
     },
     toOrder,
-    (row: OrderRow & { readonly reference_start: string }) =>
-      search ? `${row.reference_start} ${row.id}` : String(row.id),
+    (row) => (search ? `${row.reference_start} ${row.id}` : String(row.id)),
   );
 }
 

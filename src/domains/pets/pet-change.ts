@@ -14,7 +14,8 @@ import { countInCategories } from "./counts/category-animals.store.ts";
 import { countStatus, markedSold } from "./counts/pet-figures.ts";
 import { notACategory, petUpdated } from "./pets.operations.ts";
 import type { NewPet, Pet, PetPatch, PetStatus } from "./pets.schemas.ts";
-import { byId, petFields, setFields, setStatus, toPet } from "./pets.statements.ts";
+import { byId, setFields, setStatus, toPet } from "./pets.statements.ts";
+import { petFields } from "./pets.table.ts";
 import { isAllowed, type StatusCause } from "./transitions.ts";
 
 /** The events of animals. */

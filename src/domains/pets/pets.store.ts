@@ -21,7 +21,8 @@ import {
   referenceTaken,
 } from "./pets.operations.ts";
 import { type NewPet, type Pet, type PetPatch, PetWithoutId } from "./pets.schemas.ts";
-import { byId, byReference, newPetRow, petFields, remove, toPet } from "./pets.statements.ts";
+import { byId, byReference, newPetRow, remove, toPet } from "./pets.statements.ts";
+import { petFields } from "./pets.table.ts";
 
 const jsonOfNew = compileSerializer(PetWithoutId);
 

@@ -6,9 +6,8 @@ import { currencyOf } from "./shop-settings.store.ts";
 
 type PriceColumns = Readonly<{ amount: bigint | null; currency: string | null }>;
 /** How a price is kept in a row. */
-export const priceField: StoredField<Price | undefined, PriceColumns, keyof PriceColumns> = {
-  columns: ["amount", "currency"],
-  write: (price) => (price ? [price.amount, price.currency] : [null, null]),
+export const priceField: StoredField<Price | undefined, PriceColumns, PriceColumns> = {
+  write: { amount: (price) => price?.amount ?? null, currency: (price) => price?.currency ?? null },
   read: ({ amount, currency }) => (amount === null ? undefined : { amount, currency: currency as string }),
 };
 

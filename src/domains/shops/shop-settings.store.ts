@@ -23,7 +23,7 @@ const LOOKED_UP_EVERY = 30 * DAY_MS;
 
 type SettingsRow = { time_zone: string; currency: string | null };
 /** How settings are kept in the row of their shop. */
-const fields = new RowMapping<ShopSettings, SettingsRow>({
+const fields = new RowMapping<ShopSettings, SettingsRow, SettingsRow>({
   timeZone: inColumn("time_zone"),
   currency: inColumn("currency"),
 });

@@ -8,6 +8,7 @@ import { eventsOf, type NewEvent } from "../../events/new-event.ts";
 import type { LockedShop } from "../../shops/locked-shop.ts";
 import { petsReassigned } from "../pets.operations.ts";
 import type { Reassignment } from "../pets.schemas.ts";
+import { petTable } from "../pets.table.ts";
 
 /** How many animals each category has. */
 export const categoryAnimalTable = table(
@@ -65,7 +66,7 @@ export function* reassign(locked: LockedShop, from: bigint, to: bigint, after: b
   if (animals === 0n) return { end: undefined };
   const { shop } = locked;
   const scanned: Condition[] = [(bind) => `category_id = ${bind(from)}`];
-  const list = { table: "pets", columns: [], scannedColumns: ["category_id"], scanned, shop, after };
+  const list = { table: petTable, columns: [], scannedColumns: ["category_id"] as const, scanned, shop, after };
   const { items: ids, next } = yield* readPage({ ...list, limit: MOST_MOVED }, ({ id }: IdRow) => id);
   const [start, last] = [ids[0], ids.at(-1)];
   // At the end of the list, animals that have come to the category since it was begun are left.

@@ -8,7 +8,8 @@ import { counted, pace } from "../../../terminal/output.ts";
 import { Progress } from "../../../terminal/progress.ts";
 import { chosenShop, shopOptions } from "../../shops/shop-options.ts";
 import { allAnimals } from "../counts/pet-figures.ts";
-import { columns, type PetRow, toPet } from "../pets.statements.ts";
+import { columns, toPet } from "../pets.statements.ts";
+import { type PetRow } from "../pets.table.ts";
 import { formatOption, readPetFile } from "./file-arguments.ts";
 import { type Format, fileHead, petWriter } from "./formats.ts";
 

@@ -9,7 +9,8 @@ import { lasting } from "../../../storage/versions.ts";
 import { attachedMetadata } from "../../metadata/metadata.store.ts";
 import type { ListFilters } from "../pets.operations.ts";
 import type { Pet, PetStatus } from "../pets.schemas.ts";
-import { columns, listed, type PetRow, toPet } from "../pets.statements.ts";
+import { columns, toPet } from "../pets.statements.ts";
+import { type PetRow, petFields, petTable } from "../pets.table.ts";
 
 /**
  * A page by status of n animals is first searched for among the next `SPREAD` × n ids. In the time of one look-up through
@@ -103,15 +104,15 @@ export function readPets(
   limit: number,
   { status, categoryId, ids, name, sort }: FiltersById,
 ): Query<Page<Pet>> {
-  const page = { table: "pets", columns: listed, attached, shop, after, limit, sort };
+  const page = { table: petTable, columns: petFields.listed, attached, shop, after, limit, sort };
   const scanned = conditionsOf({ status, categoryId, name });
   // A list of ids needs no scan.
   if (ids) return readPage({ ...page, bounds: [isOneOf(ids), ...scanned] }, toPet);
   // Without `lead`: names are stored in the order of ids, and the index by status would read them in another one.
-  const scannedColumns = ["name", "category_id", "status", "name_folded"];
+  const scannedColumns = ["name", "category_id", "status", "name_folded"] as const;
   if (name !== undefined) return readPage({ ...page, scanned, scannedColumns }, toPet);
   // The index by status has the categories, but no names. Only PostgreSQL has one by category, for the moves of animals.
-  const lead = status === undefined ? undefined : { column: "status", values: [status] };
+  const lead = status === undefined ? undefined : { column: "status" as const, values: [status] };
   const ofCategory = conditionsOf({ categoryId });
   return readPage({ ...page, lead, scanned: ofCategory, scannedColumns: ["category_id", "status"] }, toPet);
 }

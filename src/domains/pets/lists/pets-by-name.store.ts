@@ -3,10 +3,12 @@ import { INT64_MAX, INT64_MIN, parseInt64 } from "../../../contract/schemas.ts";
 import { type Condition, type Page, pageOf, readPage } from "../../../storage/pages.ts";
 import { prefixBounds } from "../../../storage/prefix.ts";
 import { pageRead, type SqlFor } from "../../../storage/statement.ts";
+import type { RowOf } from "../../../storage/table.ts";
 import { all, first, type Query } from "../../../storage/transaction.ts";
 import { type ListFilters, MAX_SEARCH } from "../pets.operations.ts";
 import type { Pet } from "../pets.schemas.ts";
-import { byId, byReference, columns, listed, type PetRow, toPet } from "../pets.statements.ts";
+import { byId, byReference, columns, toPet } from "../pets.statements.ts";
+import { type PetRow, petFields, petTable } from "../pets.table.ts";
 import { attached, conditionsOf } from "./pets-by-id.store.ts";
 
 /** How many animals a page scans for a condition that the index by name does not tell: they are read at random. */
@@ -139,13 +141,13 @@ function* readFiltered(shop: number, position: Position | undefined, limit: numb
     ),
   ];
   const others = [
-    ...(categoryId === undefined ? [] : ["category_id"]),
-    ...(name === undefined ? [] : ["name", "name_folded"]),
+    ...(categoryId === undefined ? [] : (["category_id"] as const)),
+    ...(name === undefined ? [] : (["name", "name_folded"] as const)),
   ];
   const rest = yield* readPage(
     {
-      table: "pets",
-      columns: [...listed, "name_start"],
+      table: petTable,
+      columns: [...petFields.listed, "name_start"],
       attached,
       shop,
       after: id,
@@ -164,6 +166,6 @@ function* readFiltered(shop: number, position: Position | undefined, limit: numb
   return { hits, rest };
 }
 
-function positionOf({ name_start: start, id }: NamedRow): string {
+function positionOf({ name_start: start, id }: Pick<RowOf<typeof petTable>, "name_start" | "id">): string {
   return `${start} ${id}`;
 }

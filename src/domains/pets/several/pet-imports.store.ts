@@ -13,7 +13,8 @@ import { fullness, type ShopFull } from "../counts/pets-in-shop.store.ts";
 import { changePet, type DecidingOrder, isSamePet, type PetChecks, petEvent } from "../pet-change.ts";
 import { petCreated } from "../pets.operations.ts";
 import type { Pet } from "../pets.schemas.ts";
-import { insert, lastId, petFields, setLastId } from "../pets.statements.ts";
+import { insert, lastId, setLastId } from "../pets.statements.ts";
+import { petFields } from "../pets.table.ts";
 import {
   type Draft,
   type ImportedPet,

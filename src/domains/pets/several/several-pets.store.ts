@@ -13,7 +13,8 @@ import { statusFigure } from "../counts/pet-figures.ts";
 import { type DecidingOrder, type PetChecks, petEvent } from "../pet-change.ts";
 import { petDeleted } from "../pets.operations.ts";
 import type { Pet } from "../pets.schemas.ts";
-import { columns, type PetRow, toPet } from "../pets.statements.ts";
+import { columns, toPet } from "../pets.statements.ts";
+import { type PetRow } from "../pets.table.ts";
 import { MOST_BYTES, petsNotDeletable, petsTooLarge } from "./several-pets.operations.ts";
 
 type Column = "id" | "reference";

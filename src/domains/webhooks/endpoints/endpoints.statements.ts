@@ -62,9 +62,9 @@ export interface EndpointFields extends Readonly<SentFields> {
   readonly expiresAt: number | null;
 }
 /** How it is kept in the row of the endpoint. */
-export const endpointFields = new RowMapping<EndpointFields, EndpointRow>({
+export const endpointFields = new RowMapping<EndpointFields, EndpointRow, EndpointRow>({
   url: inColumn("url"),
-  types: { columns: ["types"], write: (types) => [types.join(",")], read: ({ types }) => types.split(",") },
+  types: { write: { types: (types) => types.join(",") }, read: ({ types }) => types.split(",") },
   description: inColumn("description"),
   state: inColumn("state"),
   expiresAt: numberInColumn("expires_at"),
