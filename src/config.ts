@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { settings } from "./config/service-settings.ts";
-import { readSettings, type Settings, type Values } from "./settings/setting.ts";
+import { readSettings, type Settings, type SettingValues } from "./settings/setting.ts";
 
 /** The settings, parsed. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
@@ -74,10 +74,10 @@ export function readConfig(
  * The values of settings that a domain declares. A setting that was not passed to `readConfig` has its default:
  * `readConfig` rejects `PETSTORE_` variables that nobody declares, so it cannot have been set.
  */
-export function valuesOf<S extends Settings>({ declared }: Config, wanted: S): Values<S> {
+export function valuesOf<S extends Settings>({ declared }: Config, wanted: S): SettingValues<S> {
   const values = Object.entries(wanted).map(([name, { fallback, parse }]) => [
     name,
     name in declared || fallback === "" ? declared[name] : parse(fallback),
   ]);
-  return Object.fromEntries(values) as Values<S>;
+  return Object.fromEntries(values) as SettingValues<S>;
 }

@@ -1,6 +1,6 @@
 import type { Config, ConfigError } from "../config.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
-import type { Values } from "../settings/setting.ts";
+import type { SettingValues } from "../settings/setting.ts";
 import type { Report } from "../terminal/command.ts";
 import { table } from "../terminal/output.ts";
 import {
@@ -32,7 +32,7 @@ export const doctor: ProgramCommand = {
     reportOf(message.split("\n").map((fault) => failed("settings", fault, "Correct it: --help shows all settings."))),
 };
 
-async function findings(config: Config, webhooks: Values<typeof webhookSettings>): Promise<Finding[]> {
+async function findings(config: Config, webhooks: SettingValues<typeof webhookSettings>): Promise<Finding[]> {
   const [store, valkey] = await Promise.all([checkStore(config), seenValkey(config)]);
   const { serverAhead, lastChange = 0 } = store.state ?? {};
   const clocks = [

@@ -5,7 +5,7 @@ import type { BoundOperation } from "../contract/handler.ts";
 import type { EventType, Operation } from "../contract/operation.ts";
 import { repeated } from "../contract/operation-faults.ts";
 import type { Limiter } from "../http/interfaces.ts";
-import { type Settings, settingFaults, type Values } from "../settings/setting.ts";
+import { type Settings, type SettingValues, settingFaults } from "../settings/setting.ts";
 import type { ChangesOfStore, Storage } from "../storage/storage.ts";
 import type { Table } from "../storage/table.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -68,9 +68,9 @@ export interface Domain<S extends Settings = Settings, H extends Host = Host> {
   /** Its tables. One that refers to another comes after it. */
   readonly tables?: readonly Table[];
   /** Called before `open`. Rejects with an error for the operator if a service must not start with these settings. */
-  check?(host: Pick<Host, "storage" | "dataFolder">, settings: Values<S>): Promise<void>;
+  check?(host: Pick<Host, "storage" | "dataFolder">, settings: SettingValues<S>): Promise<void>;
   /** Creates the handlers, and registers metrics and background tasks with the host. Called once per service. */
-  open(host: H, settings: Values<S>): readonly BoundOperation[];
+  open(host: H, settings: SettingValues<S>): readonly BoundOperation[];
 }
 
 /** Returns the domain as it is, with `open` typed by its settings. */

@@ -3,7 +3,14 @@ import type { Deprecation, Operation } from "../contract/operation.ts";
 import { dateToUnixSeconds } from "../contract/operation-properties.ts";
 import { timestampOf } from "../contract/schemas.ts";
 import type { Storage } from "../storage/storage.ts";
-import { type Command, type CommandContext, oneOf, type Report, wholeNumber, withStore } from "../terminal/command.ts";
+import {
+  type Command,
+  type CommandContext,
+  choiceOf,
+  type Report,
+  wholeNumber,
+  withStore,
+} from "../terminal/command.ts";
 import { table } from "../terminal/output.ts";
 import { DAY_MS } from "../timing/clock.ts";
 import { AccountStore } from "./accounts/accounts.store.ts";
@@ -40,8 +47,8 @@ export const usageCommand: Command = {
         deprecated(storage, context, await keysForCommand(storage, context)),
       );
     }
-    const top = oneOf(given, "top", groupings);
-    const by = oneOf(given, "by", orders);
+    const top = choiceOf(given, "top", groupings);
+    const by = choiceOf(given, "by", orders);
     const since = Math.floor(Date.now() / DAY_MS) - wholeNumber(given, "days", MAX_DAYS) + 1;
     const limit = wholeNumber(given, "limit", 1_000);
     return withStore(context, async (storage) => {

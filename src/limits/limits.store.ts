@@ -2,7 +2,7 @@ import { type Mode, modes, type ShopName } from "../contract/caller.ts";
 import { together } from "../storage/combined-steps.ts";
 import { change, query } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
-import { oneOf, table, text } from "../storage/table.ts";
+import { enumeration, table, text } from "../storage/table.ts";
 import { all, first, type Query } from "../storage/transaction.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { SavedWindow, Windows } from "./windows.ts";
@@ -10,7 +10,7 @@ import type { SavedWindow, Windows } from "./windows.ts";
 /** Windows of shops, as JSON: see `SavedWindow`. Unused on PostgreSQL: several processes would save different ones. */
 export const windowTable = table(
   "limit_windows",
-  { account_id: text, mode: oneOf(...modes), windows: text },
+  { account_id: text, mode: enumeration(...modes), windows: text },
   { key: ["account_id", "mode"], owner: "account_id" },
 );
 

@@ -16,7 +16,9 @@ export interface Setting<T> {
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 /** The values of settings, by the same names. */
-export type Values<S extends Settings> = { readonly [Name in keyof S]: S[Name] extends Setting<infer T> ? T : never };
+export type SettingValues<S extends Settings> = {
+  readonly [Name in keyof S]: S[Name] extends Setting<infer T> ? T : never;
+};
 
 /** A setting that always has a value. */
 export function setting<T>(definition: Setting<T>): Setting<T> {
@@ -65,7 +67,7 @@ export function readSettings<S extends Settings>(variables: Readonly<Record<stri
     }
     return [name, value] as const;
   });
-  return { values: Object.fromEntries(values) as Values<S>, faults };
+  return { values: Object.fromEntries(values) as SettingValues<S>, faults };
 }
 
 /**

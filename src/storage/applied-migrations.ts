@@ -36,7 +36,7 @@ export function digestOf({ sqlite, postgres }: Migration): string {
  * `StorageUnusable` if a newer release or an unreleased version wrote the store. Its tables may look right, and
  * statements would fail later. `shown` is the name of the store in messages.
  */
-export function versionOf(digests: readonly string[], migrations: readonly Migration[], shown: string): number {
+export function schemaVersionOf(digests: readonly string[], migrations: readonly Migration[], shown: string): number {
   const known = migrations.slice(0, digests.length);
   if (known.some((migration, index) => digestOf(migration) !== digests[index])) throw unreleasedSchema(shown);
   if (digests.length > migrations.length) throw newerSchema(shown, digests.length, migrations.length);

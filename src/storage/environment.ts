@@ -1,11 +1,11 @@
 import { change, query } from "./statement.ts";
 import type { Storage } from "./storage.ts";
-import { oneOf, onlyRow, table } from "./table.ts";
+import { enumeration, onlyRow, table } from "./table.ts";
 import { type Change, first } from "./transaction.ts";
 
 export const environmentTable = table(
   "store_environment",
-  { only_row: onlyRow, environment: oneOf("production", "other") },
+  { only_row: onlyRow, environment: enumeration("production", "other") },
   { key: ["only_row"] },
 );
 

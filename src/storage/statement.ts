@@ -13,7 +13,7 @@ export type Values = readonly SqlParameter[];
 type StatementKind = Exclude<StepKind, "wait">;
 
 /** SQL that an engine runs for itself, with the types of its parameters (`$1`, `$2`, …) and rows. */
-export interface Command<P extends Values = Values, R extends Row = Row> {
+export interface EngineSql<P extends Values = Values, R extends Row = Row> {
   readonly sql: string;
   readonly kind?: StatementKind;
   /** Only carry the types. */
@@ -23,7 +23,7 @@ export interface Command<P extends Values = Values, R extends Row = Row> {
 
 /** A SQL statement that all engines understand. */
 export interface Statement<P extends Values = Values, R extends Row = Row, K extends StatementKind = StatementKind>
-  extends Command<P, R> {
+  extends EngineSql<P, R> {
   readonly kind: K;
   /** True if the statement takes a lock: see `lockStatement`. */
   readonly locks?: true;

@@ -28,7 +28,7 @@ export const count = { ...integer, fallback: 0 } as const;
 /** The key of a table with one row. */
 export const onlyRow = { ...integer, check: "only_row = 1" } as const;
 
-export function oneOf<const V extends string>(...values: readonly V[]) {
+export function enumeration<const V extends string>(...values: readonly V[]) {
   return { ...text, values };
 }
 

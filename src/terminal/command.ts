@@ -1,5 +1,5 @@
 import type { Operation } from "../contract/operation.ts";
-import type { Settings, Values } from "../settings/setting.ts";
+import type { Settings, SettingValues } from "../settings/setting.ts";
 import type { OpenStorage, Storage, StorageObserver } from "../storage/storage.ts";
 import { plain } from "./output.ts";
 
@@ -19,7 +19,7 @@ export interface StoreAccess {
 export interface CommandContext {
   readonly store: StoreAccess;
   /** The values of settings that a domain declares, or of the variables of this command. */
-  readonly settings: <S extends Settings>(declared: S) => Values<S>;
+  readonly settings: <S extends Settings>(declared: S) => SettingValues<S>;
   /** All operations that the service serves. */
   readonly operations: readonly Operation[];
   /** Where relative paths start. */
@@ -131,7 +131,7 @@ export async function withStore<T>(
 }
 
 /** The value of an option that must be one of some words. Throws `UsageError`. */
-export function oneOf<const T extends string>({ options }: ParsedArguments, name: string, known: readonly T[]): T {
+export function choiceOf<const T extends string>({ options }: ParsedArguments, name: string, known: readonly T[]): T {
   const found = known.find((one) => one === options[name]);
   if (found) return found;
   const words = known.length === 2 ? known.join(" or ") : `one of ${known.join(", ")}`;

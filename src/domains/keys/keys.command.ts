@@ -2,7 +2,7 @@ import { banEnd } from "../../contract/bans.ts";
 import { scopes as allScopes, modes, type Scope } from "../../contract/caller.ts";
 import { INT32_MAX, timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type Command, type CommandContext, oneOf, UsageError, withStore } from "../../terminal/command.ts";
+import { type Command, type CommandContext, choiceOf, UsageError, withStore } from "../../terminal/command.ts";
 import { iso, table } from "../../terminal/output.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/clock.ts";
 import { readCount, readName } from "../accounts/accounts.command.ts";
@@ -42,7 +42,7 @@ const createKey: Command = {
     const { options } = given;
     const name = readName(options["name"]);
     const scopes = readScopes(options["scopes"] ?? "");
-    const mode = options["mode"] === undefined ? undefined : oneOf(given, "mode", modes);
+    const mode = options["mode"] === undefined ? undefined : choiceOf(given, "mode", modes);
     const account = options["account"] ?? "";
     const limit = readCount("per-minute", options["per-minute"]) ?? null;
     return withKeys(context, async (keys, storage) => {

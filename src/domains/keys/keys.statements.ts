@@ -2,7 +2,7 @@ import { type Caller, type Mode, modes, type Scope } from "../../contract/caller
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
 import { inColumn, numberInColumn, plainRow, RowMapping, toNumber } from "../../storage/row-mapping.ts";
 import { cachedChange, change, lookUp, query } from "../../storage/statement.ts";
-import { count, insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
+import { count, enumeration, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
 import type { ApiKey, NewKey } from "./keys.ts";
 
@@ -15,7 +15,7 @@ export const keyTable = table(
   {
     id: text,
     account_id: { ...text, references: "accounts (id)" },
-    mode: oneOf(...modes),
+    mode: enumeration(...modes),
     name: text,
     digest: text,
     hint: text,

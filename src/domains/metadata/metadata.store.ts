@@ -2,7 +2,7 @@ import { insertAll } from "../../storage/combined-steps.ts";
 import type { AttachedColumn } from "../../storage/pages.ts";
 import type { StoredField } from "../../storage/row-mapping.ts";
 import { change } from "../../storage/statement.ts";
-import { insertInto, integer, oneOf, table, text } from "../../storage/table.ts";
+import { enumeration, insertInto, integer, table, text } from "../../storage/table.ts";
 import { all, type Change } from "../../storage/transaction.ts";
 import { type Metadata, sameMetadata } from "./metadata.schemas.ts";
 
@@ -16,7 +16,7 @@ export type MetadataKind = (typeof kinds)[number];
  */
 export const metadataTable = table(
   "metadata",
-  { shop: integer, kind: oneOf(...kinds), id: integer, pairs: text },
+  { shop: integer, kind: enumeration(...kinds), id: integer, pairs: text },
   { key: ["shop", "kind", "id"] },
 );
 

@@ -7,7 +7,7 @@ import { type Condition, isOneOf, type Page, readPage } from "../../storage/page
 import { prefixBounds } from "../../storage/prefix.ts";
 import { inColumn, RowMapping } from "../../storage/row-mapping.ts";
 import { acrossShops, cachedChange, change, type IdRow, query } from "../../storage/statement.ts";
-import { insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
+import { enumeration, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Change, type Query } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, metadataField } from "../metadata/metadata.store.ts";
 import { priceField } from "../shops/prices.ts";
@@ -28,7 +28,7 @@ export const orderTable = table(
     pet_id: integer,
     reference: optional(text),
     reference_start: optional(text),
-    status: oneOf("placed", "confirmed", "cancelled", "expired", "returned"),
+    status: enumeration("placed", "confirmed", "cancelled", "expired", "returned"),
     placed_at: integer,
     expires_at: integer,
     due_at: integer,

@@ -1,6 +1,6 @@
 import { foldedToStore } from "../../contract/schemas.ts";
 import { inColumn, RowMapping } from "../../storage/row-mapping.ts";
-import { derived, integer, oneOf, optional, type RowOf, table, text } from "../../storage/table.ts";
+import { derived, enumeration, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { metadataField } from "../metadata/metadata.store.ts";
 import { priceField } from "../shops/prices.ts";
 import type { Pet } from "./pets.schemas.ts";
@@ -17,7 +17,7 @@ export const petTable = table(
     id: integer,
     name: text,
     category_id: integer,
-    status: optional(oneOf("available", "pending", "sold")),
+    status: optional(enumeration("available", "pending", "sold")),
     amount: optional(integer),
     currency: optional(text),
     reference: optional(text),

@@ -9,7 +9,7 @@ import type { Storage } from "../../storage/storage.ts";
 import {
   type Command,
   CommandFailed,
-  oneOf,
+  choiceOf,
   type ParsedArguments,
   type Report,
   UsageError,
@@ -76,7 +76,7 @@ async function explain(id: string, storage: Storage, operations: readonly Operat
 
 function readOptions(given: ParsedArguments, operations: readonly Operation[]) {
   const { code, operation, key: keyId, since, until } = given.options;
-  const status = given.options["status"] === undefined ? undefined : oneOf(given, "status", statusClasses);
+  const status = given.options["status"] === undefined ? undefined : choiceOf(given, "status", statusClasses);
   const names = operations.map(({ name }) => name);
   requireKnown("an operation", operation, names);
   const codes = errorCatalogue(operations).map((error) => error.code);

@@ -1,6 +1,6 @@
 import { type Mode, modes } from "../../contract/caller.ts";
 import { acrossShops, change, lockStatement, query, type Row } from "../../storage/statement.ts";
-import { count, integer, oneOf, optional, table, text } from "../../storage/table.ts";
+import { count, enumeration, integer, optional, table, text } from "../../storage/table.ts";
 import { type AllFigures, localDay } from "./figures.ts";
 
 /**
@@ -21,7 +21,7 @@ export function shopTable({ columns }: AllFigures) {
       shop: integer,
       account_id: optional(text),
       former_account_id: optional(text),
-      mode: oneOf(...modes),
+      mode: enumeration(...modes),
       last_event_id: count,
       last_at: count,
       time_zone: { ...text, fallback: "UTC" },

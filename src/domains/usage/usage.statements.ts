@@ -1,6 +1,6 @@
 import { type Mode, modes } from "../../contract/caller.ts";
 import { change, lockStatement, query, type Row, type Values } from "../../storage/statement.ts";
-import { integer, oneOf, optional, table, text } from "../../storage/table.ts";
+import { enumeration, integer, optional, table, text } from "../../storage/table.ts";
 
 /** How far back usage is shown, in days. It is stored a day longer, so that the first interval is complete. */
 export const SHOWN_DAYS = 30;
@@ -39,7 +39,7 @@ export const usageTable = table(
   {
     day: integer,
     account_id: text,
-    mode: oneOf(...modes),
+    mode: enumeration(...modes),
     key_id: text,
     operation: text,
     status: integer,

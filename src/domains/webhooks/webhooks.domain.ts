@@ -1,6 +1,6 @@
 import { bind } from "../../contract/handler.ts";
 import type { EventType } from "../../contract/operation.ts";
-import type { Values } from "../../settings/setting.ts";
+import type { SettingValues } from "../../settings/setting.ts";
 import { defineDomain, type Host } from "../domain.ts";
 import { deleteOldDeliveries, deliveryTable } from "./deliveries/deliveries.store.ts";
 import { attemptTable, redeliveryTable } from "./dispatch/dispatch.statements.ts";
@@ -42,7 +42,7 @@ export function webhooksDomain(types: readonly EventType[], networkOf: typeof sy
  */
 function openWebhooks(
   host: Host,
-  { PETSTORE_SECRET_KEY, PETSTORE_WEBHOOK_DENY = [] }: Values<typeof webhookSettings>,
+  { PETSTORE_SECRET_KEY, PETSTORE_WEBHOOK_DENY = [] }: SettingValues<typeof webhookSettings>,
   networkOf: typeof systemNetwork,
 ): WebhookParts | undefined {
   const { clock, dataFolder, isDevelopment } = host;

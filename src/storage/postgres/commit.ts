@@ -1,16 +1,16 @@
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
-import type { Command } from "../statement.ts";
+import type { EngineSql } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection } from "./errors.ts";
 
-export const begin: Command = { sql: "BEGIN" };
+export const begin: EngineSql = { sql: "BEGIN" };
 /**
  * For transactions that begin with a lock (see `lockStatement`): after the wait for it, they see the changes of its
  * previous holder.
  */
-export const beginReadCommitted: Command = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
-export const commit: Command = { sql: "COMMIT" };
-export const rollback: Command = { sql: "ROLLBACK" };
+export const beginReadCommitted: EngineSql = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
+export const commit: EngineSql = { sql: "COMMIT" };
+export const rollback: EngineSql = { sql: "ROLLBACK" };
 
 /** Commits a transaction. Throws `CommitUnknown` if that may have succeeded. */
 export async function commitChange(connection: Connection): Promise<void> {

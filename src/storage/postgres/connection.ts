@@ -1,6 +1,6 @@
 import { type ReservedSQL, SQL } from "bun";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
-import type { Command, Row, SqlParameter, Values } from "../statement.ts";
+import type { EngineSql, Row, SqlParameter, Values } from "../statement.ts";
 import type { Host, PostgresAddress } from "./address.ts";
 import { cannotOpen, NoConnection } from "./errors.ts";
 import { watchForSilence, withSilenceLimit } from "./silence.ts";
@@ -67,7 +67,7 @@ const serializable = { default_transaction_isolation: "serializable" };
 export class Connection {
   readonly #pool: SQL;
   readonly #session: ReservedSQL;
-  readonly #templates = new Map<Command, TemplateStringsArray>();
+  readonly #templates = new Map<EngineSql, TemplateStringsArray>();
   readonly #watch: Timer;
   #isOpen = true;
   #isSilent = false;
@@ -161,7 +161,7 @@ export class Connection {
   }
 
   /** Sends a statement immediately. Resolves with its rows; their `command` is the server's command tag. */
-  async run(statement: Command, parameters: Values = []): Promise<Row[] & { command: string }> {
+  async run(statement: EngineSql, parameters: Values = []): Promise<Row[] & { command: string }> {
     this.#pending++;
     try {
       // Only in this form does the driver pipeline a statement without parameters.
@@ -193,7 +193,7 @@ export class Connection {
     void this.#pool.close({ timeout: 0 });
   }
 
-  #template(statement: Command): TemplateStringsArray {
+  #template(statement: EngineSql): TemplateStringsArray {
     return this.#templates.getOrInsertComputed(
       statement,
       ({ sql }) => Object.defineProperty([sql], "raw", { value: [sql] }) as unknown as TemplateStringsArray,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Command, Row, Values } from "../statement.ts";
+import type { EngineSql, Row, Values } from "../statement.ts";
 
 /** How long a lease lasts, in milliseconds. If the leader dies, another process takes over after this time. */
 const LENGTH = 3_000;
@@ -8,7 +8,7 @@ const LENGTH = 3_000;
 const PERIOD = 1_000;
 
 /** Takes or renews the lease by the server's clock. Writes nothing if another process holds it. */
-const take: Command = {
+const take: EngineSql = {
   sql: `UPDATE petstore_leader
         SET holder = $1, ends_at = $2 + CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
         WHERE only_row = 1
@@ -21,14 +21,14 @@ const take: Command = {
  * expires even if its holder is frozen or its machine is disconnected.
  */
 export class Lease {
-  readonly #run: (statement: Command, parameters: Values) => Promise<Row[]>;
+  readonly #run: (statement: EngineSql, parameters: Values) => Promise<Row[]>;
   /** Unique. The machine and the process id help operators who look at the row. */
   readonly #holder = `${hostname()} ${process.pid} ${randomUUID()}`;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #leads = false;
 
   /** `run` runs a statement as a transaction. */
-  constructor(run: (statement: Command, parameters: Values) => Promise<Row[]>) {
+  constructor(run: (statement: EngineSql, parameters: Values) => Promise<Row[]>) {
     this.#run = run;
   }
 

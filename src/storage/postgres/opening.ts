@@ -1,6 +1,6 @@
 import type { Migration } from "../applied-migrations.ts";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
-import type { Command } from "../statement.ts";
+import type { EngineSql } from "../statement.ts";
 import { type EngineState, type Look, type StorageObserver, silentObserver } from "../storage.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection, withConnection } from "./connection.ts";
@@ -53,7 +53,7 @@ export async function openPostgres(address: PostgresAddress, options: OpeningOpt
 /** How long other statements may take, in milliseconds. */
 const STATEMENT_DEADLINE = 5_000;
 
-const readServer: Command = {
+const readServer: EngineSql = {
   sql: `SELECT current_setting('server_version') AS version,
           CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now`,
 };
@@ -82,7 +82,7 @@ const LISTED_AFTER_END = 3_000;
 
 type CountRow = { sessions: bigint };
 
-const countOthers: Command<[], CountRow> = {
+const countOthers: EngineSql<[], CountRow> = {
   sql: `SELECT count(*) AS sessions FROM pg_stat_activity
         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
 };

@@ -1,6 +1,6 @@
 import { type Payer, turns } from "../../timing/turns.ts";
 import { StorageUnavailable } from "../errors.ts";
-import type { Command, QueryStatement, Row, Values } from "../statement.ts";
+import type { EngineSql, QueryStatement, Row, Values } from "../statement.ts";
 import { type KnownStep, type StoreStep } from "../step.ts";
 import type { Followed, OpenStorage, StorageObserver } from "../storage.ts";
 import { type Change, type KnownSteps, type Read, requireNoRead, resumeRead, TransactionRun } from "../transaction.ts";
@@ -229,12 +229,12 @@ export class PostgresStorage implements OpenStorage {
   }
 
   /** Runs a statement that is a transaction by itself, and that may run twice. */
-  #change(statement: Command, parameters: Values): Promise<Row[]> {
+  #change(statement: EngineSql, parameters: Values): Promise<Row[]> {
     return this.#run(statement, parameters, [this.#writer]);
   }
 
   /** Runs a statement over the first connection, or if it is lost, over the next one. */
-  async #run(statement: Command, parameters: Values, slots: readonly ConnectionSlot[]): Promise<Row[]> {
+  async #run(statement: EngineSql, parameters: Values, slots: readonly ConnectionSlot[]): Promise<Row[]> {
     const started = performance.now();
     const [slot] = slots as [ConnectionSlot];
     const connection = slot.get();
@@ -261,7 +261,7 @@ export class PostgresStorage implements OpenStorage {
   async #runOver(
     slots: readonly ConnectionSlot[],
     tried: number,
-    statement: Command,
+    statement: EngineSql,
     parameters: Values,
   ): Promise<Row[]> {
     for (let attempt = tried; ; attempt++) {

@@ -1,7 +1,7 @@
 import { MIGRATIONS_TABLE, type Migration } from "../applied-migrations.ts";
 import { CommitUnknown } from "../errors.ts";
 import { BATCH, columnList, type MovedTable, type TargetStore } from "../move-tables.ts";
-import { type Command, jsonWithIntegersAsText, type Row } from "../statement.ts";
+import { type EngineSql, jsonWithIntegersAsText, type Row } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { beginReadCommitted, commit } from "./commit.ts";
 import { Connection } from "./connection.ts";
@@ -21,7 +21,7 @@ interface ColumnRow extends Row {
   sequence: string | null;
 }
 
-const readColumns: Command<[], ColumnRow> = {
+const readColumns: EngineSql<[], ColumnRow> = {
   sql: `SELECT table_name::text, column_name::text, data_type::text,
           CASE is_identity WHEN 'YES' THEN pg_get_serial_sequence(quote_ident(table_name), column_name) END AS sequence
         FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
@@ -36,7 +36,7 @@ export class PostgresTarget implements TargetStore {
   readonly shown: string;
   readonly #connection: Connection;
   readonly #columns: readonly ColumnRow[];
-  readonly #inserts = new Map<MovedTable, Command>();
+  readonly #inserts = new Map<MovedTable, EngineSql>();
 
   /**
    * Creates the schema if there is none, and begins the transaction. Rejects with `StorageUnusable`.
@@ -124,7 +124,7 @@ export class PostgresTarget implements TargetStore {
     this.#connection.close();
   }
 
-  #insertInto(table: MovedTable): Command {
+  #insertInto(table: MovedTable): EngineSql {
     return this.#inserts.getOrInsertComputed(table, ({ name, columns }) => {
       const list = columnList(columns);
       const typed = this.#columns
@@ -142,7 +142,7 @@ export class PostgresTarget implements TargetStore {
     );
   }
 
-  async #run(statement: Command, parameters: Parameters<Connection["run"]>[1] = []): Promise<Row[]> {
+  async #run(statement: EngineSql, parameters: Parameters<Connection["run"]>[1] = []): Promise<Row[]> {
     try {
       return await this.#connection.run(statement, parameters);
     } catch (error) {

@@ -3,11 +3,11 @@ import {
   MIGRATIONS_TABLE,
   type Migration,
   olderSchema,
+  schemaVersionOf,
   unreleasedSchema,
-  versionOf,
 } from "../applied-migrations.ts";
 import { StorageUnusable } from "../errors.ts";
-import type { Command } from "../statement.ts";
+import type { EngineSql } from "../statement.ts";
 import { beginReadCommitted, commit, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { isLockTimeout } from "./errors.ts";
@@ -17,15 +17,15 @@ const LOCK_DEADLINE = 60_000;
 /** The advisory lock for schema changes: "PETS" in ASCII. */
 const LOCK = 0x50455453;
 
-const limitWait: Command = { sql: "SELECT set_config('lock_timeout', $1, true)" };
-const lock: Command = { sql: "SELECT pg_advisory_xact_lock($1)" };
-const countTables: Command = {
+const limitWait: EngineSql = { sql: "SELECT set_config('lock_timeout', $1, true)" };
+const lock: EngineSql = { sql: "SELECT pg_advisory_xact_lock($1)" };
+const countTables: EngineSql = {
   sql: `SELECT count(*) AS tables, count(*) FILTER (WHERE tablename = 'petstore_leader') AS ours,
           count(*) FILTER (WHERE tablename = '${MIGRATIONS_TABLE}') AS applied
         FROM pg_catalog.pg_tables WHERE schemaname = current_schema()`,
 };
-const readApplied: Command = { sql: `SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step` };
-const addApplied: Command = { sql: `INSERT INTO ${MIGRATIONS_TABLE} (step, digest) VALUES ($1, $2)` };
+const readApplied: EngineSql = { sql: `SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step` };
+const addApplied: EngineSql = { sql: `INSERT INTO ${MIGRATIONS_TABLE} (step, digest) VALUES ($1, $2)` };
 /**
  * The tables that no migration creates: the applied migrations, and the leader, which only this engine has. The second
  * table also identifies the schema as ours.
@@ -41,7 +41,7 @@ const createOwnTables = `
 `;
 
 /** A write that changes nothing. */
-export const writeNothing: Command = { sql: `UPDATE ${MIGRATIONS_TABLE} SET digest = digest WHERE step = 1` };
+export const writeNothing: EngineSql = { sql: `UPDATE ${MIGRATIONS_TABLE} SET digest = digest WHERE step = 1` };
 
 export interface SchemaOptions {
   /** The name of the database in messages. */
@@ -97,7 +97,7 @@ export async function schemaVersion(
   }
   if (found?.["applied"] === 0n) throw unreleasedSchema(shown);
   const applied = await connection.run(readApplied);
-  return versionOf(
+  return schemaVersionOf(
     applied.map(({ digest }) => String(digest)),
     migrations,
     shown,

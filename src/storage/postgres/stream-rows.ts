@@ -1,16 +1,16 @@
 import { StorageUnavailable } from "../errors.ts";
-import type { Command, Row, Values } from "../statement.ts";
+import type { EngineSql, Row, Values } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";
 
 /** How long the consumer may take for one batch, in milliseconds. Until then, the server keeps a snapshot. */
 export const STREAM_IDLE = 600_000;
 
-const begin: Command = { sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" };
+const begin: EngineSql = { sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" };
 /** The server's code for a session that it ended because this process was idle in a transaction for too long. */
 const IDLE = "25P03";
 /** Only these rows are in memory at a time. */
-const fetch: Command = { sql: "FETCH FORWARD 500 FROM streamed" };
+const fetch: EngineSql = { sql: "FETCH FORWARD 500 FROM streamed" };
 
 /**
  * All rows of a read, from one snapshot, through a cursor (PostgreSQL documentation, DECLARE). The connection must have
@@ -18,7 +18,7 @@ const fetch: Command = { sql: "FETCH FORWARD 500 FROM streamed" };
  */
 export async function* streamRows<R extends Row>(
   connection: Connection,
-  { sql }: Command<Values, R>,
+  { sql }: EngineSql<Values, R>,
   parameters: Values,
 ): AsyncGenerator<R[]> {
   try {

@@ -1,17 +1,17 @@
 import { constants, type Database, type Statement as SqliteStatement } from "bun:sqlite";
-import type { Command, Row, SqlParameter, Values } from "../statement.ts";
+import type { EngineSql, Row, SqlParameter, Values } from "../statement.ts";
 
 /** Takes no lock before the first statement that needs one. */
-const begin: Command = { sql: "BEGIN" };
+const begin: EngineSql = { sql: "BEGIN" };
 /** Takes the write lock of the store. */
-export const beginImmediate: Command = { sql: "BEGIN IMMEDIATE" };
-export const commit: Command = { sql: "COMMIT" };
-export const rollback: Command = { sql: "ROLLBACK" };
+export const beginImmediate: EngineSql = { sql: "BEGIN IMMEDIATE" };
+export const commit: EngineSql = { sql: "COMMIT" };
+export const rollback: EngineSql = { sql: "ROLLBACK" };
 
 /** A connection to the store. It prepares each statement once. Throws SQLite's errors. */
 export class Connection {
   readonly #database: Database;
-  readonly #prepared = new Map<Command, SqliteStatement<Row, SqlParameter[]>>();
+  readonly #prepared = new Map<EngineSql, SqliteStatement<Row, SqlParameter[]>>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -21,16 +21,16 @@ export class Connection {
     return this.#database.inTransaction;
   }
 
-  all(statement: Command, parameters: Values): Row[] {
+  all(statement: EngineSql, parameters: Values): Row[] {
     return this.#prepare(statement).all(...parameters);
   }
 
-  first(statement: Command, parameters: Values): Row | undefined {
+  first(statement: EngineSql, parameters: Values): Row | undefined {
     return this.#prepare(statement).get(...parameters) ?? undefined;
   }
 
   /** The rows in batches. The statement stays open, and its snapshot stays fixed, until the last row is read. */
-  *batches(statement: Command, parameters: Values, size: number): Generator<Row[]> {
+  *batches(statement: EngineSql, parameters: Values, size: number): Generator<Row[]> {
     let batch: Row[] = [];
     for (const row of this.#prepare(statement).iterate(...parameters)) {
       if (batch.push(row) < size) continue;
@@ -40,7 +40,7 @@ export class Connection {
     if (batch.length > 0) yield batch;
   }
 
-  run(statement: Command): void {
+  run(statement: EngineSql): void {
     this.#prepare(statement).run();
   }
 
@@ -54,7 +54,7 @@ export class Connection {
     this.#database.close();
   }
 
-  #prepare(statement: Command): SqliteStatement<Row, SqlParameter[]> {
+  #prepare(statement: EngineSql): SqliteStatement<Row, SqlParameter[]> {
     let prepared = this.#prepared.get(statement);
     if (!prepared) {
       const sql = forSqlite(statement.sql);

@@ -8,8 +8,8 @@ import {
   type Migration,
   newerSchema,
   olderSchema,
+  schemaVersionOf,
   unreleasedSchema,
-  versionOf,
 } from "../applied-migrations.ts";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import { accessFault } from "./access.ts";
@@ -231,7 +231,7 @@ export function schemaVersion(database: Database, file: string, migrations: read
   if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = ?1").get(MIGRATIONS_TABLE))
     throw unreleasedSchema(file);
   const applied = database.query<{ digest: string }, []>(`SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step`).all();
-  const known = versionOf(
+  const known = schemaVersionOf(
     applied.map(({ digest }) => digest),
     migrations,
     file,

@@ -1,12 +1,12 @@
 import { type Payer, turns } from "../../timing/turns.ts";
-import type { Appended, Command, Row } from "../statement.ts";
+import type { Appended, EngineSql, Row } from "../statement.ts";
 import { type AppendStep, type StoreStep } from "../step.ts";
 import { type Change, countParameters, isSameAppend, TransactionRun } from "../transaction.ts";
 import { type Connection, rollback } from "./connection.ts";
 
-const savepoint: Command = { sql: "SAVEPOINT member" };
-const release: Command = { sql: "RELEASE member" };
-const undo: Command = { sql: "ROLLBACK TO member" };
+const savepoint: EngineSql = { sql: "SAVEPOINT member" };
+const release: EngineSql = { sql: "RELEASE member" };
+const undo: EngineSql = { sql: "ROLLBACK TO member" };
 
 /** The time after which a group takes no more members, in milliseconds. It bounds how long one blocks others. */
 const MOST_TIME = 5;

@@ -2,7 +2,7 @@ import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { type Payer, turns } from "../../timing/turns.ts";
 import { type Migration, newerSchema } from "../applied-migrations.ts";
 import { StorageUnavailable } from "../errors.ts";
-import type { ChangeStatement, Command, QueryStatement, Row, Values } from "../statement.ts";
+import type { ChangeStatement, EngineSql, QueryStatement, Row, Values } from "../statement.ts";
 import type { StoreStep } from "../step.ts";
 import { type Followed, type OpenStorage, type StorageObserver, silentObserver } from "../storage.ts";
 import { all, type Change, type KnownSteps, type Read, requireNoRead, resumeRead } from "../transaction.ts";
@@ -22,9 +22,9 @@ const VERSIONS = 4_096;
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
 /** `GroupCommit` syncs the log before a commit is acknowledged. */
-const syncOnlyAtCheckpoints: Command = { sql: "PRAGMA synchronous = NORMAL" };
-const readDataVersion: Command = { sql: "PRAGMA data_version" };
-const readSchemaVersion: Command = { sql: "PRAGMA user_version" };
+const syncOnlyAtCheckpoints: EngineSql = { sql: "PRAGMA synchronous = NORMAL" };
+const readDataVersion: EngineSql = { sql: "PRAGMA data_version" };
+const readSchemaVersion: EngineSql = { sql: "PRAGMA user_version" };
 /** A write that changes nothing but needs free disk space. Every release writes the same value. */
 const writeNothing: ChangeStatement = { sql: `PRAGMA application_id = ${APPLICATION_ID}`, kind: "change" };
 

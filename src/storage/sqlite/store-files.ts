@@ -2,7 +2,7 @@ import { closeSync, existsSync, fdatasync, fdatasyncSync, lstatSync, openSync, r
 import { dirname } from "node:path";
 import { createIfFree, makeFolder } from "../../files/durable-files.ts";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
-import type { Command } from "../statement.ts";
+import type { EngineSql } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 
 /** The files of the open store were moved, replaced or deleted. */
@@ -90,9 +90,9 @@ const CHECKPOINT_PAGES = 1_000;
 /** The wait after an incomplete checkpoint, in milliseconds. */
 const PAUSE = 1_000;
 
-const measure: Command = { sql: "PRAGMA wal_checkpoint(NOOP)" };
-const copy: Command = { sql: "PRAGMA wal_checkpoint(PASSIVE)" };
-const copyAll: Command = { sql: "PRAGMA wal_checkpoint(TRUNCATE)" };
+const measure: EngineSql = { sql: "PRAGMA wal_checkpoint(NOOP)" };
+const copy: EngineSql = { sql: "PRAGMA wal_checkpoint(PASSIVE)" };
+const copyAll: EngineSql = { sql: "PRAGMA wal_checkpoint(TRUNCATE)" };
 
 export interface CheckpointOptions {
   readonly connection: Connection;
@@ -146,7 +146,7 @@ export class Checkpoints {
     this.#isStopped = true;
   }
 
-  #query(statement: Command) {
+  #query(statement: EngineSql) {
     const { connection, endRead, failed } = this.#options;
     try {
       endRead();

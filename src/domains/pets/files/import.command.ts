@@ -8,7 +8,7 @@ import {
   type Command,
   type CommandContext,
   CommandFailed,
-  oneOf,
+  choiceOf,
   type ParsedArguments,
   type Report,
   UsageError,
@@ -75,8 +75,8 @@ async function runImport(
   categoryIds: (shop: number) => Query<CategoryIds>,
 ): Promise<Report> {
   const { path, format } = readPetFile(given, context.folder);
-  const ids = given.options["ids"] === undefined ? undefined : oneOf(given, "ids", idRules);
-  const onExisting = oneOf(given, "on-existing", onExistingRules);
+  const ids = given.options["ids"] === undefined ? undefined : choiceOf(given, "ids", idRules);
+  const onExisting = choiceOf(given, "on-existing", onExistingRules);
   const fromLine = readLineNumber(given.options["from-line"]);
   // What can be read only once, as a pipe, is not checked first.
   const size = path === undefined ? undefined : sizeOf(path);

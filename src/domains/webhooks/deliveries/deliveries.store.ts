@@ -4,7 +4,7 @@ import { together } from "../../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../../storage/pages.ts";
 import { acrossShops, change, query } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
-import { DELETE_BATCH_SIZE, integer, oneOf, optional, type RowOf, table, text } from "../../../storage/table.ts";
+import { DELETE_BATCH_SIZE, enumeration, integer, optional, type RowOf, table, text } from "../../../storage/table.ts";
 import { all, first, type Query } from "../../../storage/transaction.ts";
 import { DAY_MS, type ExpiryTime } from "../../../timing/clock.ts";
 import type { KeyInShop } from "../endpoints/endpoints.statements.ts";
@@ -23,14 +23,14 @@ export const deliveryTable = table(
     shop: integer,
     endpoint_id: text,
     id: integer,
-    kind: oneOf(...deliveryKinds),
+    kind: enumeration(...deliveryKinds),
     webhook_id: text,
     event_id: optional(integer),
     event_type: text,
     attempt: integer,
     at: integer,
     duration: integer,
-    outcome: oneOf("succeeded", "failed"),
+    outcome: enumeration("succeeded", "failed"),
     failure: optional(text),
     status: optional(integer),
     response: optional(text),

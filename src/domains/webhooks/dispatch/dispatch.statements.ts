@@ -1,5 +1,5 @@
 import { acrossShops, change, lockStatement, query } from "../../../storage/statement.ts";
-import { insertInto, integer, oneOf, type RowOf, table, text } from "../../../storage/table.ts";
+import { enumeration, insertInto, integer, type RowOf, table, text } from "../../../storage/table.ts";
 import { deliveryTable } from "../deliveries/deliveries.store.ts";
 import {
   type EndpointRow,
@@ -20,7 +20,7 @@ export const attemptTable = table(
     shop: integer,
     endpoint_id: text,
     event_id: integer,
-    kind: oneOf(...deliveryKinds),
+    kind: enumeration(...deliveryKinds),
     attempt: integer,
     due_at: integer,
   },

@@ -1,7 +1,7 @@
 import { type Mode, modes } from "../../../contract/caller.ts";
 import { inColumn, numberInColumn, RowMapping } from "../../../storage/row-mapping.ts";
 import { acrossShops, change, type IdRow, query, type SqlValue } from "../../../storage/statement.ts";
-import { count, insertInto, integer, oneOf, optional, type RowOf, table, text } from "../../../storage/table.ts";
+import { count, enumeration, insertInto, integer, optional, type RowOf, table, text } from "../../../storage/table.ts";
 import type { DeliveryKind, EndpointPatch, EndpointState, NewEndpoint, RecordedEndpoint } from "../webhooks.schemas.ts";
 
 /**
@@ -16,12 +16,12 @@ export const endpointTable = table(
   "webhook_endpoints",
   {
     account_id: text,
-    mode: oneOf(...modes),
+    mode: enumeration(...modes),
     id: text,
     url: text,
     types: text,
     description: text,
-    state: oneOf("enabled", "paused", "disabled"),
+    state: enumeration("enabled", "paused", "disabled"),
     secrets: text,
     created_at: integer,
     followed_shop: integer,
