@@ -64,11 +64,26 @@ interface WrittenColumn<T, C> {
   readonly valueOf: (value: unknown) => SqlValue;
 }
 
+type Fields<T, R, W> = { readonly [F in keyof Required<T>]: StoredField<T[F], R, W> };
+
+/** The columns that fields write. */
+type WrittenBy<F> = {
+  [N in keyof F]: F[N] extends { readonly write: infer A; readonly search?: infer B } ? keyof A | keyof B : never;
+}[keyof F];
+
 /**
- * The fields of a resource in its row, which is read as `R`, and of which `W` is what is written. The compiler asks for
- * every field of its type, so none is written and not read, or read and not written.
+ * Maps a resource to its row, which is read as `R`, and of which `W` is what is written. The compiler asks for every field
+ * of the resource and for every column of `W`, so none is written and not read, or read and not written. These are two
+ * calls, because TypeScript infers all types of a call or none.
  */
-export class RowMapping<T extends object, R extends Row, W extends Row> {
+export function rowMapping<T extends object, R extends Row, W extends Row>() {
+  return <const F extends Fields<T, R, W>>(
+    fields: F & (keyof W extends WrittenBy<F> ? unknown : { readonly lacks: Exclude<keyof W, WrittenBy<F>> }),
+  ) => new RowMapping<T, R, W>(fields);
+}
+
+/** The fields of a resource in its row: see `rowMapping`. */
+class RowMapping<T extends object, R extends Row, W extends Row> {
   /** All columns that are written. */
   readonly columns: readonly (keyof W & string)[];
   /** Those of them that are read. */
@@ -76,7 +91,7 @@ export class RowMapping<T extends object, R extends Row, W extends Row> {
   readonly #fields: readonly NamedField<T, R>[];
   readonly #written: readonly WrittenColumn<T, keyof W & string>[];
 
-  constructor(fields: { readonly [F in keyof Required<T>]: StoredField<T[F], R, W> }) {
+  constructor(fields: Fields<T, R, W>) {
     const named = Object.entries(fields) as unknown as [keyof T, StoredField<unknown, R, W>][];
     this.#fields = named.map(([name, { read }]) => ({ name, read }));
     this.#written = named.flatMap(([name, { write, search = {} }]) =>

@@ -24,7 +24,7 @@ import { together } from "${root}/src/storage/combined-steps.ts";
 import { change, query } from "${root}/src/storage/statement.ts";
 import { step } from "${root}/src/storage/step.ts";
 import type { OpenStorage } from "${root}/src/storage/storage.ts";
-import { inColumn, RowMapping } from "${root}/src/storage/row-mapping.ts";
+import { inColumn, rowMapping } from "${root}/src/storage/row-mapping.ts";
 import { readPage } from "${root}/src/storage/pages.ts";
 import { insertInto, integer, type RowOf, table, text } from "${root}/src/storage/table.ts";
 import { afterCommit, all, append, type Query, waitFor } from "${root}/src/storage/transaction.ts";
@@ -47,7 +47,7 @@ export const reads = [defineOperation(common)] as const;
 export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST", emits: [] })] as const;
 export const toys = table("toys", { id: integer, name: text }, { key: ["id"] });
 export type Toy = RowOf<typeof toys>;
-export { afterCommit, all, defineEvent, deleteOldDeliveries, append, inColumn, insertInto, readPage, type Query, RowMapping, step, together, waitFor };
+export { afterCommit, all, defineEvent, deleteOldDeliveries, append, inColumn, insertInto, readPage, type Query, rowMapping, step, together, waitFor };
 export declare const storage: OpenStorage;
 export const count = () => all(query("SELECT count(*) FROM toys"));
 export const mend = () => all(change<[name: string]>("UPDATE toys SET name = $1"), "whole");
@@ -125,11 +125,15 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
     "Type 'null' is not assignable to type 'string'.",
   ],
   "a field in a column that the table does not have": [
-    `const one = new RowMapping<{ name: string }, Toy, Toy>({ name: inColumn("nam") });`,
+    `const one = rowMapping<{ name: string }, Toy, Pick<Toy, "name">>()({ name: inColumn("nam") });`,
     `Type 'Writes<string, Pick<Readonly<Record<"nam", string>>, "nam">>' has no properties in common with type`,
   ],
+  "a column that no field writes": [
+    `const one = rowMapping<{ name: string }, Toy, Toy>()({ name: inColumn("name") });`,
+    `Property 'lacks' is missing in type '{ name: FieldInColumn<string, "name", string>; }' but required in type '{ readonly lacks: "id"; }'.`,
+  ],
   "a field whose column takes other values": [
-    `const one = new RowMapping<{ name?: string }, Toy, Toy>({ name: { write: { name: (name) => name ?? null }, read: (row) => row.name } });`,
+    `const one = rowMapping<{ name?: string }, Toy, Pick<Toy, "name">>()({ name: { write: { name: (name) => name ?? null }, read: (row) => row.name } });`,
     "Type 'null' is not assignable to type 'string'.",
   ],
   "a page that shows a column which it does not read": [

@@ -4,7 +4,7 @@ import { type Failure, failure, invalidBody, isFailure, versionMismatch } from "
 import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
-import { RowMapping } from "../../storage/row-mapping.ts";
+import { rowMapping } from "../../storage/row-mapping.ts";
 import { change, type IdRow, query, type SqlValue } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { count, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
@@ -54,7 +54,7 @@ type CategoryRow = Omit<RowOf<typeof categoryTable>, "shop" | "name_key" | "has_
   metadata: string | null;
 };
 /** How a category is kept in its row. */
-const fields = new RowMapping<Omit<Category, "id">, CategoryRow, Omit<RowOf<typeof categoryTable>, "shop" | "id">>({
+const fields = rowMapping<Omit<Category, "id">, CategoryRow, Omit<RowOf<typeof categoryTable>, "shop" | "id">>()({
   name: { write: { name: (name) => name }, search: { name_key: nameKey }, read: ({ name }) => name },
   metadata: metadataField,
 });

@@ -1,6 +1,6 @@
 import { type Caller, type Mode, modes, type Scope } from "../../contract/caller.ts";
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
-import { inColumn, numberInColumn, plainRow, RowMapping, toNumber } from "../../storage/row-mapping.ts";
+import { inColumn, numberInColumn, plainRow, rowMapping, toNumber } from "../../storage/row-mapping.ts";
 import { cachedChange, change, lookUp, query } from "../../storage/statement.ts";
 import { count, enumeration, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
@@ -46,8 +46,10 @@ type CallerRow = PlanRow & KeyRow & { shop: bigint | null; suspended_at: bigint 
 
 type Position = [createdAt: number, id: string, limit: number];
 
+/** The columns that a client does not set. */
+type OwnColumn = "id" | "hint" | "created_at" | "expires_at" | "revoked_at" | "last_used_at" | "banned_until" | "bans";
 /** How the properties of a new key are kept in its row. */
-export const keyFields = new RowMapping<NewKey, KeyRow, KeyRow>({
+export const keyFields = rowMapping<NewKey, KeyRow, Omit<KeyRow, OwnColumn>>()({
   accountId: inColumn("account_id"),
   mode: inColumn("mode"),
   name: inColumn("name"),

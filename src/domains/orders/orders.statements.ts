@@ -5,7 +5,7 @@ import { INT64_MAX, INT64_MIN, millisecondsOf, parseInt64, timestampOf } from ".
 import { together } from "../../storage/combined-steps.ts";
 import { type Condition, isOneOf, type Page, readPage } from "../../storage/pages.ts";
 import { prefixBounds } from "../../storage/prefix.ts";
-import { inColumn, RowMapping } from "../../storage/row-mapping.ts";
+import { inColumn, rowMapping } from "../../storage/row-mapping.ts";
 import { acrossShops, cachedChange, change, type IdRow, query } from "../../storage/statement.ts";
 import { enumeration, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Change, type Query } from "../../storage/transaction.ts";
@@ -80,11 +80,11 @@ const timeIfAny = (moment: string | undefined) => (moment === undefined ? null :
 const shownTime = (milliseconds: bigint | null) => (milliseconds === null ? undefined : timestampOf(milliseconds));
 
 /** How an order is kept in its row. */
-export const orderFields = new RowMapping<
+export const orderFields = rowMapping<
   Omit<StoreOrder, "id">,
   OrderRow,
   Omit<RowOf<typeof orderTable>, "shop" | "id" | "due_at">
->({
+>()({
   petId: inColumn("pet_id"),
   reference: {
     write: { reference: (reference) => reference ?? null },

@@ -8,7 +8,7 @@ import type { Pet, PetStatus } from "./pets.schemas.ts";
 import { type PetRow, petFields, petTable } from "./pets.table.ts";
 
 type Key = [shop: number, id: bigint];
-/** The values of an animal's columns besides its key: see `RowMapping`. */
+/** The values of an animal's columns besides its key: see `rowMapping`. */
 type Values = readonly SqlValue[];
 
 export const columns = `id, ${petFields.listed.join(", ")}, ${metadataColumn("pet", "pets")}`;

@@ -1,5 +1,5 @@
 import { foldedToStore } from "../../contract/schemas.ts";
-import { inColumn, RowMapping } from "../../storage/row-mapping.ts";
+import { inColumn, rowMapping } from "../../storage/row-mapping.ts";
 import { derived, enumeration, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { metadataField } from "../metadata/metadata.store.ts";
 import { priceField } from "../shops/prices.ts";
@@ -45,11 +45,11 @@ export type PetRow = Omit<
 };
 
 /** How an animal is kept in its row. */
-export const petFields = new RowMapping<
+export const petFields = rowMapping<
   Omit<Pet, "id">,
   PetRow,
   Omit<RowOf<typeof petTable>, "shop" | "id" | "name_start" | "added_at">
->({
+>()({
   name: {
     write: { name: (name) => name },
     search: { name_folded: foldedToStore },

@@ -1,5 +1,5 @@
 import { present } from "../../collections/present.ts";
-import { inColumn, RowMapping } from "../../storage/row-mapping.ts";
+import { inColumn, rowMapping } from "../../storage/row-mapping.ts";
 import { acrossShops, cachedChange, change, query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, pause, type Query, type Read } from "../../storage/transaction.ts";
@@ -23,7 +23,7 @@ const LOOKED_UP_EVERY = 30 * DAY_MS;
 
 type SettingsRow = { time_zone: string; currency: string | null };
 /** How settings are kept in the row of their shop. */
-const fields = new RowMapping<ShopSettings, SettingsRow, SettingsRow>({
+const fields = rowMapping<ShopSettings, SettingsRow, SettingsRow>()({
   timeZone: inColumn("time_zone"),
   currency: inColumn("currency"),
 });

@@ -1,5 +1,5 @@
 import { type Mode, modes } from "../../../contract/caller.ts";
-import { inColumn, numberInColumn, RowMapping } from "../../../storage/row-mapping.ts";
+import { inColumn, numberInColumn, rowMapping } from "../../../storage/row-mapping.ts";
 import { acrossShops, change, type IdRow, query, type SqlValue } from "../../../storage/statement.ts";
 import { count, enumeration, insertInto, integer, optional, type RowOf, table, text } from "../../../storage/table.ts";
 import type { DeliveryKind, EndpointPatch, EndpointState, NewEndpoint, RecordedEndpoint } from "../webhooks.schemas.ts";
@@ -61,8 +61,19 @@ export interface EndpointFields extends Readonly<SentFields> {
   /** When it is disabled, in Unix milliseconds: with the key that set its URL. Null for never. */
   readonly expiresAt: number | null;
 }
+/** The columns that a client does not set. */
+type OwnColumn =
+  | "account_id"
+  | "mode"
+  | "id"
+  | "secrets"
+  | "created_at"
+  | "position"
+  | "health"
+  | "failing_since"
+  | "waits_until";
 /** How it is kept in the row of the endpoint. */
-export const endpointFields = new RowMapping<EndpointFields, EndpointRow, EndpointRow>({
+export const endpointFields = rowMapping<EndpointFields, EndpointRow, Omit<EndpointRow, OwnColumn>>()({
   url: inColumn("url"),
   types: { write: { types: (types) => types.join(",") }, read: ({ types }) => types.split(",") },
   description: inColumn("description"),
