@@ -1,4 +1,5 @@
-import type { Row, SqlValue } from "./statement.ts";
+import { cachedChange, type Row, type SqlParameter, type SqlValue } from "./statement.ts";
+import { all, type Change } from "./transaction.ts";
 
 /** What gives some columns of the row `W` their values, for a value of a field. */
 type Writes<T, W> = { readonly [C in keyof W]?: (value: T) => W[C] };
@@ -72,14 +73,15 @@ type WrittenBy<F> = {
 }[keyof F];
 
 /**
- * Maps a resource to its row, which is read as `R`, and of which `W` is what is written. The compiler asks for every field
- * of the resource and for every column of `W`, so none is written and not read, or read and not written. These are two
- * calls, because TypeScript infers all types of a call or none.
+ * Maps a resource to its row in a table. The row is read as `R`; `W` is what is written of it. The compiler asks for every
+ * field of the resource and for every column of `W`, so none is written and not read, or read and not written. These are
+ * two calls, because TypeScript infers all types of a call or none.
  */
 export function rowMapping<T extends object, R extends Row, W extends Row>() {
   return <const F extends Fields<T, R, W>>(
+    table: string,
     fields: F & (keyof W extends WrittenBy<F> ? unknown : { readonly lacks: Exclude<keyof W, WrittenBy<F>> }),
-  ) => new RowMapping<T, R, W>(fields);
+  ) => new RowMapping<T, R, W>(table, fields);
 }
 
 /** The fields of a resource in its row: see `rowMapping`. */
@@ -88,10 +90,12 @@ class RowMapping<T extends object, R extends Row, W extends Row> {
   readonly columns: readonly (keyof W & string)[];
   /** Those of them that are read. */
   readonly listed: readonly (keyof W & keyof R & string)[];
+  readonly #table: string;
   readonly #fields: readonly NamedField<T, R>[];
   readonly #written: readonly WrittenColumn<T, keyof W & string>[];
 
-  constructor(fields: Fields<T, R, W>) {
+  constructor(table: string, fields: Fields<T, R, W>) {
+    this.#table = table;
     const named = Object.entries(fields) as unknown as [keyof T, StoredField<unknown, R, W>][];
     this.#fields = named.map(([name, { read }]) => ({ name, read }));
     this.#written = named.flatMap(([name, { write, search = {} }]) =>
@@ -116,16 +120,20 @@ class RowMapping<T extends object, R extends Row, W extends Row> {
     return target;
   }
 
-  /** SQL of the assignments to the columns that differ, from the parameter with this number on, and their values. */
-  changes(before: T, after: T, first: number): [assignments: string, values: SqlValue[]] {
+  /**
+   * Part of a transaction: writes the columns that differ to the row with this key: others, which may be in many indices,
+   * cost time. Returns false if none does.
+   */
+  *update(key: Readonly<Record<string, SqlParameter>>, before: T, after: T): Change<boolean> {
     const [old, values] = [this.values(before), this.values(after)];
     const changed = this.columns.flatMap((column, index) => (old[index] === values[index] ? [] : [{ column, index }]));
-    const assignments = changed.map(({ column }, place) => `${column} = $${first + place}`).join(", ");
-    return [assignments, changed.map(({ index }) => values[index] as SqlValue)];
-  }
-
-  /** SQL: the parameters of all columns, from the one with this number on, for `UPDATE … SET …`. */
-  assignments(first: number): string {
-    return this.columns.map((column, index) => `${column} = $${first + index}`).join(", ");
+    if (changed.length === 0) return false;
+    const parameters: SqlParameter[] = [];
+    const equal = (column: string, value: SqlParameter) => `${column} = $${parameters.push(value)}`;
+    const assignments = changed.map(({ column, index }) => equal(column, values[index] as SqlValue));
+    const conditions = Object.entries(key).map(([column, value]) => equal(column, value));
+    const sql = `UPDATE ${this.#table} SET ${assignments.join(", ")} WHERE ${conditions.join(" AND ")}`;
+    yield* all(cachedChange(sql), ...parameters);
+    return true;
   }
 }

@@ -125,15 +125,15 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
     "Type 'null' is not assignable to type 'string'.",
   ],
   "a field in a column that the table does not have": [
-    `const one = rowMapping<{ name: string }, Toy, Pick<Toy, "name">>()({ name: inColumn("nam") });`,
+    `const one = rowMapping<{ name: string }, Toy, Pick<Toy, "name">>()("toys", { name: inColumn("nam") });`,
     `Type 'Writes<string, Pick<Readonly<Record<"nam", string>>, "nam">>' has no properties in common with type`,
   ],
   "a column that no field writes": [
-    `const one = rowMapping<{ name: string }, Toy, Toy>()({ name: inColumn("name") });`,
+    `const one = rowMapping<{ name: string }, Toy, Toy>()("toys", { name: inColumn("name") });`,
     `Property 'lacks' is missing in type '{ name: FieldInColumn<string, "name", string>; }' but required in type '{ readonly lacks: "id"; }'.`,
   ],
   "a field whose column takes other values": [
-    `const one = rowMapping<{ name?: string }, Toy, Pick<Toy, "name">>()({ name: { write: { name: (name) => name ?? null }, read: (row) => row.name } });`,
+    `const one = rowMapping<{ name?: string }, Toy, Pick<Toy, "name">>()("toys", { name: { write: { name: (name) => name ?? null }, read: (row) => row.name } });`,
     "Type 'null' is not assignable to type 'string'.",
   ],
   "a page that shows a column which it does not read": [

@@ -5,7 +5,7 @@ import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
 import { rowMapping } from "../../storage/row-mapping.ts";
-import { change, type IdRow, query, type SqlValue } from "../../storage/statement.ts";
+import { change, type IdRow, query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { count, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
@@ -54,10 +54,13 @@ type CategoryRow = Omit<RowOf<typeof categoryTable>, "shop" | "name_key" | "has_
   metadata: string | null;
 };
 /** How a category is kept in its row. */
-const fields = rowMapping<Omit<Category, "id">, CategoryRow, Omit<RowOf<typeof categoryTable>, "shop" | "id">>()({
-  name: { write: { name: (name) => name }, search: { name_key: nameKey }, read: ({ name }) => name },
-  metadata: metadataField,
-});
+const fields = rowMapping<Omit<Category, "id">, CategoryRow, Omit<RowOf<typeof categoryTable>, "shop" | "id">>()(
+  "categories",
+  {
+    name: { write: { name: (name) => name }, search: { name_key: nameKey }, read: ({ name }) => name },
+    metadata: metadataField,
+  },
+);
 const columns = `id, ${fields.listed.join(", ")}, ${metadataColumn("category", "categories")}`;
 type Key = [shop: number, id: bigint];
 
@@ -75,9 +78,6 @@ const rowsAfter = query<[...Key, limit: number], CategoryRow>(
   `SELECT ${columns} FROM categories WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
 const insert = insertInto(categoryTable, ["shop", "id", ...fields.columns]);
-const setFields = change<[...Key, ...SqlValue[]]>(
-  `UPDATE categories SET ${fields.assignments(3)} WHERE shop = $1 AND id = $2`,
-);
 const remove = change<Key>("DELETE FROM categories WHERE shop = $1 AND id = $2");
 const noteDeletion = change<[...Key, name: string]>(
   `INSERT INTO deleted_categories (shop, id, name) VALUES ($1, $2, $3)
@@ -167,7 +167,7 @@ export class CategoryStore {
     if (after === before) return before;
     const named = yield* first(byNameKey, shop, nameKey(after.name));
     if (named && named.id !== id) return nameTaken;
-    yield* all(setFields, shop, id, ...fields.values(after));
+    yield* fields.update({ shop, id }, before, after);
     yield* replaceMetadata(shop, "category", id, before.metadata, after.metadata);
     yield* publish(locked, author, [event(categoryUpdated, after, before)]);
     return after;

@@ -1,7 +1,7 @@
 import { type Caller, type Mode, modes, type Scope } from "../../contract/caller.ts";
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
 import { inColumn, numberInColumn, plainRow, rowMapping, toNumber } from "../../storage/row-mapping.ts";
-import { cachedChange, change, lookUp, query } from "../../storage/statement.ts";
+import { change, lookUp, query } from "../../storage/statement.ts";
 import { count, enumeration, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
 import type { ApiKey, NewKey } from "./keys.ts";
@@ -49,7 +49,7 @@ type Position = [createdAt: number, id: string, limit: number];
 /** The columns that a client does not set. */
 type OwnColumn = "id" | "hint" | "created_at" | "expires_at" | "revoked_at" | "last_used_at" | "banned_until" | "bans";
 /** How the properties of a new key are kept in its row. */
-export const keyFields = rowMapping<NewKey, KeyRow, Omit<KeyRow, OwnColumn>>()({
+export const keyFields = rowMapping<NewKey, KeyRow, Omit<KeyRow, OwnColumn>>()("api_keys", {
   accountId: inColumn("account_id"),
   mode: inColumn("mode"),
   name: inColumn("name"),
@@ -106,9 +106,6 @@ export const insertKey = insertInto(
   ["id", "digest", "hint", "created_at", "expires_at", ...keyFields.columns],
   { end: `RETURNING ${keyColumns}` },
 );
-export function setFields(assignments: string) {
-  return cachedChange(`UPDATE api_keys SET ${assignments} WHERE id = $1 RETURNING ${keyColumns}`);
-}
 // A key that is already revoked keeps its time of revocation.
 export const revoke = change<[at: number, id: string], KeyRow>(
   `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${keyColumns}`,

@@ -148,9 +148,8 @@ export class KeyStore {
 
   /** Part of a transaction: changes the fields in the patch. */
   *update({ key, locked }: LockedKey, author: Author, patch: KeyPatch): Change<ApiKey> {
-    const [assignments, values] = keyFields.changes(key, { ...key, ...patch }, 2);
-    if (values.length === 0) return key;
-    const updated = toApiKey((yield* first(sql.setFields(assignments), key.id, ...values)) as KeyRow);
+    const updated = { ...key, ...patch };
+    if (!(yield* keyFields.update({ id: key.id }, key, updated))) return key;
     yield* noteAccountChange(key.accountId, this.#changed);
     yield* publishKey(locked, author, eventOf(keyUpdated, shown(updated), shown(key)));
     return updated;

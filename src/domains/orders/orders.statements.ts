@@ -6,9 +6,9 @@ import { together } from "../../storage/combined-steps.ts";
 import { type Condition, isOneOf, type Page, readPage } from "../../storage/pages.ts";
 import { prefixBounds } from "../../storage/prefix.ts";
 import { inColumn, rowMapping } from "../../storage/row-mapping.ts";
-import { acrossShops, cachedChange, change, type IdRow, query } from "../../storage/statement.ts";
+import { acrossShops, change, type IdRow, query } from "../../storage/statement.ts";
 import { enumeration, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
-import { all, type Change, type Query } from "../../storage/transaction.ts";
+import { type Query } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, metadataField } from "../metadata/metadata.store.ts";
 import { priceField } from "../shops/prices.ts";
 import { MAX_SEARCH, type OrderFilters } from "./orders.operations.ts";
@@ -84,7 +84,7 @@ export const orderFields = rowMapping<
   Omit<StoreOrder, "id">,
   OrderRow,
   Omit<RowOf<typeof orderTable>, "shop" | "id" | "due_at">
->()({
+>()("store_orders", {
   petId: inColumn("pet_id"),
   reference: {
     write: { reference: (reference) => reference ?? null },
@@ -153,13 +153,6 @@ export const nextId = change<[shop: number], IdRow>(
   "UPDATE shops SET last_order_id = last_order_id + 1 WHERE shop = $1 RETURNING last_order_id AS id",
 );
 export const insert = insertInto(orderTable, ["shop", "id", "due_at", ...orderFields.columns]);
-/** Part of a transaction: writes what has changed of an order. Other columns, which are in many indices, cost time. */
-export function* writeOrder(shop: number, before: StoreOrder, after: StoreOrder): Change<void> {
-  const [assignments, values] = orderFields.changes(before, after, 3);
-  if (values.length === 0) return; // other metadata, for example
-  const update = cachedChange(`UPDATE store_orders SET ${assignments} WHERE shop = $1 AND id = $2`);
-  yield* all(update, shop, after.id, ...values);
-}
 export const setDue = change<[...Key, dueAt: number]>(
   "UPDATE store_orders SET due_at = $3 WHERE shop = $1 AND id = $2",
 );

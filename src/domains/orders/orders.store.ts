@@ -156,7 +156,7 @@ export class OrderStore {
       return failure(orderNotOpen, `The order ${id} is ${status}, so its reservation has no end that could change.`);
     }
     if (after === before) return before;
-    yield* sql.writeOrder(shop, before, after);
+    yield* sql.orderFields.update({ shop, id }, before, after);
     if (isMoved) yield* all(sql.setDue, shop, id, end);
     yield* replaceMetadata(shop, "order", id, before.metadata, after.metadata);
     yield* publish(locked, author, [orderEvent(orderUpdated, after, before)]);
@@ -203,7 +203,7 @@ export class OrderStore {
       to === "confirmed"
         ? confirmed(locked, author, before, change.pet, { price, seller })
         : { ...before, status: to, [`${to}At` as const]: timestampOf(locked.now) };
-    yield* sql.writeOrder(shop, before, changed);
+    yield* sql.orderFields.update({ shop, id }, before, changed);
     yield* publish(locked, author, [orderEvent(event, changed, before), change.event]);
     return changed;
   }

@@ -124,7 +124,7 @@ function* expire(locked: LockedShop, row: OrderRow): Change<void> {
   const change = yield* changeStatus(locked, pet_id, "available", "order_expired");
   const before = toOrder(row);
   const after: StoreOrder = { ...before, status: "expired", expiresAt: timestampOf(end) };
-  yield* sql.writeOrder(locked.shop, before, after);
+  yield* sql.orderFields.update({ shop: locked.shop, id: after.id }, before, after);
   const events = [orderEvent(orderExpired, after, before)];
   if (typeof change === "object" && "event" in change) events.push(change.event);
   yield* publish(locked, system(locked.shop), events);

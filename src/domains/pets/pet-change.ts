@@ -14,7 +14,7 @@ import { countInCategories } from "./counts/category-animals.store.ts";
 import { countStatus, markedSold } from "./counts/pet-figures.ts";
 import { notACategory, petUpdated } from "./pets.operations.ts";
 import type { NewPet, Pet, PetPatch, PetStatus } from "./pets.schemas.ts";
-import { byId, setFields, setStatus, toPet } from "./pets.statements.ts";
+import { byId, setStatus, toPet } from "./pets.statements.ts";
 import { petFields } from "./pets.table.ts";
 import { isAllowed, type StatusCause } from "./transitions.ts";
 
@@ -81,7 +81,7 @@ export function* changePet(locked: LockedShop, before: Pet, after: Pet): Change<
     countStatus(locked, before.status, status);
     if (status === "sold") addToFigure(locked, markedSold);
   }
-  yield* all(setFields, shop, id, ...petFields.values(after));
+  yield* petFields.update({ shop, id }, before, after);
   yield* replaceMetadata(shop, "pet", id, before.metadata, metadata);
   if (categoryId !== before.categoryId) {
     yield* countInCategories(locked, [

@@ -1,4 +1,4 @@
-import { change, type IdRow, lookUp, query, type SqlValue } from "../../storage/statement.ts";
+import { change, type IdRow, lookUp, query } from "../../storage/statement.ts";
 import { insertInto } from "../../storage/table.ts";
 import { eventTable } from "../events/events.table.ts";
 import { metadataColumn } from "../metadata/metadata.store.ts";
@@ -8,8 +8,6 @@ import type { Pet, PetStatus } from "./pets.schemas.ts";
 import { type PetRow, petFields, petTable } from "./pets.table.ts";
 
 type Key = [shop: number, id: bigint];
-/** The values of an animal's columns besides its key: see `rowMapping`. */
-type Values = readonly SqlValue[];
 
 export const columns = `id, ${petFields.listed.join(", ")}, ${metadataColumn("pet", "pets")}`;
 
@@ -20,9 +18,6 @@ export const byReference = lookUp<[shop: number, reference: string], PetRow>(
   (value) => `SELECT ${columns} FROM pets WHERE shop = ${value(1)} AND reference = ${value(2)}`,
 );
 export const setStatus = change<[status: PetStatus, ...Key]>("UPDATE pets SET status = $1 WHERE shop = $2 AND id = $3");
-export const setFields = change<[...Key, ...Values]>(
-  `UPDATE pets SET ${petFields.assignments(3)} WHERE shop = $1 AND id = $2`,
-);
 export const insert = insertInto(petTable, ["shop", "id", "added_at", ...petFields.columns]);
 /** The event of a new animal. The last value is the JSON of the animal without its id and the first brace. */
 const log = insertInto(eventTable, ["shop", "under", "at", "id", "type", "actor", "request_id", "data"], {

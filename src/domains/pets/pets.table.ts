@@ -49,7 +49,7 @@ export const petFields = rowMapping<
   Omit<Pet, "id">,
   PetRow,
   Omit<RowOf<typeof petTable>, "shop" | "id" | "name_start" | "added_at">
->()({
+>()("pets", {
   name: {
     write: { name: (name) => name },
     search: { name_folded: foldedToStore },

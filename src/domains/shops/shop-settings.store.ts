@@ -1,6 +1,6 @@
 import { present } from "../../collections/present.ts";
 import { inColumn, rowMapping } from "../../storage/row-mapping.ts";
-import { acrossShops, cachedChange, change, query } from "../../storage/statement.ts";
+import { acrossShops, change, query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, pause, type Query, type Read } from "../../storage/transaction.ts";
 import { type Clock, DAY_MS } from "../../timing/clock.ts";
@@ -23,7 +23,7 @@ const LOOKED_UP_EVERY = 30 * DAY_MS;
 
 type SettingsRow = { time_zone: string; currency: string | null };
 /** How settings are kept in the row of their shop. */
-const fields = rowMapping<ShopSettings, SettingsRow, SettingsRow>()({
+const fields = rowMapping<ShopSettings, SettingsRow, SettingsRow>()("shops", {
   timeZone: inColumn("time_zone"),
   currency: inColumn("currency"),
 });
@@ -118,9 +118,7 @@ export class ShopSettingsStore {
     const row = (yield* first(settingsOf, shop)) as SettingsRow;
     const before = fields.read(row, { id: accountId });
     const after = present<typeof before>({ ...before, ...patch });
-    const [assignments, values] = fields.changes(before, after, 2);
-    if (values.length === 0) return;
-    yield* all(cachedChange(`UPDATE shops SET ${assignments} WHERE shop = $1`), shop, ...values);
+    if (!(yield* fields.update({ shop }, before, after))) return;
     if (counted && after.timeZone !== before.timeZone) {
       yield* all(setOffsets, shop, after.timeZone, ...offsetsAt(after.timeZone, locked.now));
       const { now, since } = counted;

@@ -1,6 +1,6 @@
 import { type Mode, modes } from "../../../contract/caller.ts";
 import { inColumn, numberInColumn, rowMapping } from "../../../storage/row-mapping.ts";
-import { acrossShops, change, type IdRow, query, type SqlValue } from "../../../storage/statement.ts";
+import { acrossShops, change, type IdRow, query } from "../../../storage/statement.ts";
 import { count, enumeration, insertInto, integer, optional, type RowOf, table, text } from "../../../storage/table.ts";
 import type { DeliveryKind, EndpointPatch, EndpointState, NewEndpoint, RecordedEndpoint } from "../webhooks.schemas.ts";
 
@@ -73,13 +73,16 @@ type OwnColumn =
   | "failing_since"
   | "waits_until";
 /** How it is kept in the row of the endpoint. */
-export const endpointFields = rowMapping<EndpointFields, EndpointRow, Omit<EndpointRow, OwnColumn>>()({
-  url: inColumn("url"),
-  types: { write: { types: (types) => types.join(",") }, read: ({ types }) => types.split(",") },
-  description: inColumn("description"),
-  state: inColumn("state"),
-  expiresAt: numberInColumn("expires_at"),
-});
+export const endpointFields = rowMapping<EndpointFields, EndpointRow, Omit<EndpointRow, OwnColumn>>()(
+  "webhook_endpoints",
+  {
+    url: inColumn("url"),
+    types: { write: { types: (types) => types.join(",") }, read: ({ types }) => types.split(",") },
+    description: inColumn("description"),
+    state: inColumn("state"),
+    expiresAt: numberInColumn("expires_at"),
+  },
+);
 const listed = endpointFields.columns.filter((column) => column !== "state").join(", ");
 
 /** The condition that selects an endpoint by its key. */
@@ -110,9 +113,6 @@ const newColumns = [
   "health",
 ] as const;
 export const insertEndpoint = insertInto(endpointTable, [...newColumns, ...endpointFields.columns]);
-export const setEndpoint = change<[...Key, ...SqlValue[]]>(
-  `UPDATE webhook_endpoints SET ${endpointFields.assignments(4)} WHERE ${isOne}`,
-);
 /** Restarts the deliveries. The next version makes the process that delivers read the endpoint again. */
 export const restart = change<[health: string, ...Key]>(
   `UPDATE webhook_endpoints SET health = $1, failing_since = NULL, waits_until = NULL, version = version + 1

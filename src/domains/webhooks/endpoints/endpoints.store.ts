@@ -105,7 +105,7 @@ export class EndpointStore {
     const changed = { ...before, ...fields, state, expiresAt: end };
     const updated = event(endpointUpdated, this.#recorded(changed), this.#recorded(before));
     if (updated.previous === "{}") return before; // nothing changes
-    yield* all(sql.setEndpoint, accountId, mode, id, ...endpointFields.values(changed));
+    yield* endpointFields.update({ account_id: accountId, mode, id }, before, changed);
     // What an endpoint missed while it was disabled is sent again only on request.
     if (before.state === "disabled" && state !== "disabled") {
       yield* all(sql.skipTo, shop, locked.lastEventId + 1n, accountId, mode, id);
