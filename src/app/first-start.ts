@@ -1,4 +1,4 @@
-import { scopes } from "../contract/caller.ts";
+import { type ShopNumber, scopes } from "../contract/caller.ts";
 import { anyAccount } from "../domains/accounts/accounts.statements.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { operator } from "../domains/events/publish.ts";
@@ -23,7 +23,7 @@ export async function firstStart(
   return storage.write(function* () {
     if (yield* first(anyAccount)) return undefined; // another process that started at the same time has created one
     const { id } = yield* accounts.create("First account", "business", undefined, now);
-    const shop = (yield* shopOf(id, "test")) as number; // not locked, which would begin its log now
+    const shop = (yield* shopOf(id, "test")) as ShopNumber; // not locked, which would begin its log now
     yield* addSamples(operator(shop), now, storage);
     const locked = yield* lockShopOf(id, "test", now);
     const key = {

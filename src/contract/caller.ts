@@ -4,6 +4,15 @@ import type { KeyBans } from "./bans.ts";
 export const scopes = ["read", "write", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 
+declare const isShopNumber: unique symbol;
+/** The internal number of a shop. No other number is taken for it. */
+export type ShopNumber = number & { readonly [isShopNumber]: true };
+
+/** The number of a shop as it is in a row. */
+export function shopNumber(inRow: bigint | number): ShopNumber {
+  return Number(inRow) as ShopNumber;
+}
+
 /** Which of an account's two shops a key is for: the live one, or the sandbox (`test`). */
 export const modes = ["live", "test"] as const;
 export type Mode = (typeof modes)[number];
@@ -18,7 +27,7 @@ export interface Caller extends Quota, KeyBans {
   readonly accountId: string;
   readonly mode: Mode;
   /** The internal number of the shop that the key is for. */
-  readonly shop: number;
+  readonly shop: ShopNumber;
   readonly scopes: ReadonlySet<Scope>;
   /** The requests of the key in a minute, if it has a limit of its own; null if it has none. */
   readonly limitPerMinute: number | null;

@@ -1,4 +1,4 @@
-import type { ShopName } from "./caller.ts";
+import type { ShopName, ShopNumber } from "./caller.ts";
 import type { Change, Read } from "./steps.ts";
 
 /** The kinds of what waits in a sandbox, in the order in which they are shown. */
@@ -13,7 +13,7 @@ export type WaitingKind = (typeof waitingKinds)[number];
 
 /** A sandbox, and the number of its shop. */
 export interface SandboxShop extends ShopName {
-  readonly shop: number;
+  readonly shop: ShopNumber;
 }
 
 /** What waits in a sandbox, of one kind. */

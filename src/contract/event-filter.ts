@@ -1,3 +1,4 @@
+import type { ShopNumber } from "./caller.ts";
 import type { Int64 } from "./schemas.ts";
 import type { Read } from "./steps.ts";
 
@@ -15,7 +16,7 @@ export interface EventFilter {
    * The id under which the log has these events (`NewEvent.under`), and their subject; undefined if there is no such
    * resource. Absent if the log has them under the id of the resource.
    */
-  find?(shop: number, id: bigint): Read<{ readonly under: bigint; readonly subject: string } | undefined>;
+  find?(shop: ShopNumber, id: bigint): Read<{ readonly under: bigint; readonly subject: string } | undefined>;
   /** Whether an event is of this resource. */
   passes(event: FilteredEvent, id: string): boolean;
 }

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from "typebox";
-import type { Caller } from "./caller.ts";
+import type { Caller, ShopNumber } from "./caller.ts";
 import { type Failure, isFailure } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import type { Change, Lasting, Read } from "./steps.ts";
@@ -46,7 +46,7 @@ type Resumption<O extends Operation> = O["response"] extends { stream: object }
 export interface Resource<O extends Operation = Operation> {
   readonly body: Static<O["response"]["schema"]>;
   /** The new internal number of the caller's shop, if the operation has changed it. */
-  readonly shop?: number;
+  readonly shop?: ShopNumber;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Caller, SeparateQuota } from "../contract/caller.ts";
+import type { Caller, SeparateQuota, ShopNumber } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { RequestStage } from "../contract/requests.ts";
@@ -153,12 +153,12 @@ export interface StoredResponse {
  */
 export interface StoredResponses {
   /** The stored response, if there is one that has not expired. */
-  find(shop: number, digest: string): Query<StoredResponse | undefined>;
+  find(shop: ShopNumber, digest: string): Query<StoredResponse | undefined>;
   /**
    * Stores the response of the change before it, at `now` in Unix milliseconds. Waits for another transaction that has
    * stored one and is not committed. Returns false if there is one: then the change must be undone.
    */
-  add(shop: number, digest: string, stored: StoredResponse, now: number): Change<boolean>;
+  add(shop: ShopNumber, digest: string, stored: StoredResponse, now: number): Change<boolean>;
   /** Replaces the stored response, which is empty. */
-  complete(shop: number, digest: string, response: string): Change<void>;
+  complete(shop: ShopNumber, digest: string, response: string): Change<void>;
 }

@@ -1,7 +1,9 @@
 // How answers are framed: whatever the texts in them hold, a client reads the same texts.
+
 import { expect, test } from "bun:test";
 import { type Generation, generations, jsonOf, messageOf } from "../../test/harness/agents.ts";
 import { domains } from "../app/domains.ts";
+import { shopNumber } from "../contract/caller.ts";
 import { Unread } from "../http/response/response.ts";
 import { answerWith } from "./answer.ts";
 
@@ -17,7 +19,7 @@ const answer = answerWith(operations, new Unread());
 async function answerOf(generation: Generation, name: string, returned: unknown) {
   const { body, headers } = messageOf(generation, "tools/call", { name, arguments: {} });
   const request = new Request("http://localhost/mcp", { method: "POST", body, headers });
-  return answer(request, { value: JSON.parse(body) }, async () => Response.json(returned), 1);
+  return answer(request, { value: JSON.parse(body) }, async () => Response.json(returned), shopNumber(1));
 }
 
 test.each(generations)("in the revision %s, an answer survives every text", async (generation) => {

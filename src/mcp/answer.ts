@@ -6,6 +6,7 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import type { ShopNumber } from "../contract/caller.ts";
 import { adviceOf, type ErrorBody, invalidApiKey } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import { errorCatalogue } from "../contract/operation-properties.ts";
@@ -43,7 +44,7 @@ export function answerWith(operations: readonly Operation[], unread: Unread) {
   const advice = new Map(errorCatalogue(operations).map((error) => [error.code, adviceOf(error)]));
   const currentKey = operations.find(({ name }) => name === "getCurrentKey") as Operation;
 
-  return async (request: Request, read: ReadMessage, send: Ask, shop: number): Promise<Response> => {
+  return async (request: Request, read: ReadMessage, send: Ask, shop: ShopNumber): Promise<Response> => {
     let since = performance.now();
     /** The shop pays for the time before and after each request, which pays for its own. */
     const ask: Ask = async (operation, call) => {

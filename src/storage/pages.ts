@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../contract/caller.ts";
 import { cachedQuery, type IdRow, type QueryStatement, type Row, type SqlParameter, type Values } from "./statement.ts";
 import type { ColumnOf, RowOf, Table } from "./table.ts";
 import { all, type Query } from "./transaction.ts";
@@ -58,7 +59,7 @@ export interface PageSelection<
   readonly table: T;
   /** The columns to read besides `id`. */
   readonly columns: readonly C[];
-  readonly shop: number;
+  readonly shop: ShopNumber;
   /** The page starts after this id. */
   readonly after: bigint | undefined;
   /** The maximum number of items. */

@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../contract/caller.ts";
 import type { Step, StepKind } from "../contract/steps.ts";
 import type { Append, Statement, Values } from "./statement.ts";
 
@@ -9,7 +10,7 @@ export interface StatementStep {
 
 /** A row to append, and its row in the log. */
 export interface NewRow<R extends Values = Values, L extends Values = Values> {
-  readonly shop: number;
+  readonly shop: ShopNumber;
   /** Unix milliseconds. */
   readonly now: number;
   readonly row: R;

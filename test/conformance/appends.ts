@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { shopNumber } from "../../src/contract/caller.ts";
 import { eventTable } from "../../src/domains/events/events.table.ts";
 import { countInCategory } from "../../src/domains/pets/counts/category-animals.store.ts";
 import type { PetStatus } from "../../src/domains/pets/pets.schemas.ts";
@@ -51,7 +52,7 @@ interface Values {
 }
 const appending = (name: string, { shop = 1, categoryId = 1, status = null, amount = 1 }: Values = {}) =>
   append(appended, {
-    shop,
+    shop: shopNumber(shop),
     now: 7,
     row: [name, categoryId, status],
     logged: [`key of ${name}`, "pet.created"],

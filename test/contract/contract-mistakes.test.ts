@@ -19,6 +19,7 @@ import { defineError, failure } from "${root}/src/contract/errors.ts";
 import type { Handlers } from "${root}/src/contract/handler.ts";
 import { defineEvent, defineOperation } from "${root}/src/contract/operation.ts";
 import { Int64 } from "${root}/src/contract/schemas.ts";
+import { lockShop } from "${root}/src/domains/shops/shops.store.ts";
 import { deleteOldDeliveries } from "${root}/src/domains/webhooks/deliveries/deliveries.store.ts";
 import { together } from "${root}/src/storage/combined-steps.ts";
 import { change, query } from "${root}/src/storage/statement.ts";
@@ -47,7 +48,7 @@ export const reads = [defineOperation(common)] as const;
 export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST", emits: [] })] as const;
 export const toys = table("toys", { id: integer, name: text }, { key: ["id"] });
 export type Toy = RowOf<typeof toys>;
-export { afterCommit, all, defineEvent, deleteOldDeliveries, append, inColumn, insertInto, readPage, type Query, rowMapping, step, together, waitFor };
+export { afterCommit, all, defineEvent, deleteOldDeliveries, append, inColumn, insertInto, lockShop, readPage, type Query, rowMapping, step, together, waitFor };
 export declare const storage: OpenStorage;
 export const count = () => all(query("SELECT count(*) FROM toys"));
 export const mend = () => all(change<[name: string]>("UPDATE toys SET name = $1"), "whole");
@@ -137,8 +138,12 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
     "Type 'null' is not assignable to type 'string'.",
   ],
   "a page that shows a column which it does not read": [
-    `const one = () => readPage({ table: toys, columns: [], shop: 1, after: 1n, limit: 1 }, (row) => row.name);`,
+    `const one = () => readPage({ table: toys, columns: [], shop: 1 as never, after: 1n, limit: 1 }, (row) => row.name);`,
     "Property 'name' does not exist on type 'PageRow<…",
+  ],
+  "a number that is not of a shop": [
+    `const one = (now: number) => lockShop(now, now);`,
+    "Type 'number' is not assignable to type '{ readonly [isShopNumber]: true; }'.",
   ],
   "a deletion by the wall clock, which can be set far ahead": [
     `const one = () => deleteOldDeliveries(storage, Date.now());`,

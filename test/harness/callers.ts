@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/contract/caller.ts";
+import { type Caller, shopNumber } from "../../src/contract/caller.ts";
 
 /** A caller that has a valid key of a sandbox, and no scopes. */
 export function callerWith(own: Partial<Caller> = {}): Caller {
@@ -7,7 +7,7 @@ export function callerWith(own: Partial<Caller> = {}): Caller {
     digest: "",
     accountId: "acc_1",
     mode: "test",
-    shop: 1,
+    shop: shopNumber(1),
     scopes: new Set(),
     expiresAt: Number.POSITIVE_INFINITY,
     lastUsedAt: Number.NEGATIVE_INFINITY,

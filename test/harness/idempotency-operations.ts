@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { shopNumber } from "../../src/contract/caller.ts";
 import { defineError, failure } from "../../src/contract/errors.ts";
 import { bind, type Handlers } from "../../src/contract/handler.ts";
 import { defineOperation, noContent, type Tag } from "../../src/contract/operation.ts";
@@ -78,7 +79,7 @@ export const idempotencyOperations: Domain = {
   operations,
   open: ({ storage }) => {
     const pets = new PetStore(storage, unchecked);
-    const addOne = (shop: number) => pets.add(operator(shop), { name: "Rex", categoryId: 1n });
+    const addOne = (shop: number) => pets.add(operator(shopNumber(shop)), { name: "Rex", categoryId: 1n });
     const handlers: Handlers<typeof operations> = {
       *testOutcome({ caller: { shop }, body: { end } }) {
         yield* addOne(shop);

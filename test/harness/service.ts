@@ -2,7 +2,7 @@ import { App, type AppOptions } from "../../src/app/app.ts";
 import { domains as allDomains } from "../../src/app/domains.ts";
 import { openStorage } from "../../src/app/store/engines.ts";
 import { type Config, readConfig } from "../../src/config.ts";
-import type { Mode, Quota, Scope } from "../../src/contract/caller.ts";
+import { type Mode, type Quota, type Scope, type ShopNumber, shopNumber } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import type { Account, Agreement, Plan } from "../../src/domains/accounts/accounts.ts";
 import type { ServedDomain } from "../../src/domains/callers.ts";
@@ -133,11 +133,11 @@ export class TestService {
   }
 
   /** The number of an account's shop, by default the test shop of the account that keys share. */
-  async shop(accountId?: string, mode: Mode = "test"): Promise<number> {
+  async shop(accountId?: string, mode: Mode = "test"): Promise<ShopNumber> {
     const id = accountId ?? (await this.#sharedAccount()).id;
     const sql = `SELECT shop FROM shops WHERE account_id = '${id}' AND mode = '${mode}'`;
     const [row] = (await this.store.rows(sql)) as { shop: number | bigint }[];
-    return Number(row?.shop);
+    return shopNumber(row?.shop as bigint);
   }
 
   #sharedAccount(): Promise<Account> {

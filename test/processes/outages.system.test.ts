@@ -1,6 +1,7 @@
 // Processes on one PostgreSQL, while it is stopped, or the one that leads is killed.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { shopNumber } from "../../src/contract/caller.ts";
 import { operator } from "../../src/domains/events/publish.ts";
 import { decidingOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";
 import type { Pet } from "../../src/domains/pets/pets.schemas.ts";
@@ -126,10 +127,10 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     /** Places an order whose reservation ends at once, and returns its animal. */
     const overdue = async () => {
       const pet = await storage.write(() =>
-        pets.add(operator(shop), { name: "Rex", categoryId: 1n, status: "available" }),
+        pets.add(operator(shopNumber(shop)), { name: "Rex", categoryId: 1n, status: "available" }),
       );
       const petId = (pet as Pet).id;
-      await storage.write(() => orders.place(operator(shop), { petId }));
+      await storage.write(() => orders.place(operator(shopNumber(shop)), { petId }));
       return petId;
     };
     await untilLetGo(await overdue());

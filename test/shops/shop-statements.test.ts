@@ -2,6 +2,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { migrations, tables } from "../../src/app/schema.ts";
+import { shopNumber } from "../../src/contract/caller.ts";
 import { newestEventsOf } from "../../src/domains/events/events.statements.ts";
 import type { OrderFilters } from "../../src/domains/orders/orders.operations.ts";
 import { readOrders } from "../../src/domains/orders/orders.statements.ts";
@@ -144,11 +145,11 @@ test("every list of animals names the shop", () => {
   const filters: FiltersById[] = [{}, { status: "sold" }, { categoryId: 1n }, { ids: [1n] }, { sort: "-id" }];
   for (const one of filters) {
     for (const other of filters) {
-      const statement = firstStatementOf(readPets(1, 5n, 20, { ...one, ...other }));
+      const statement = firstStatementOf(readPets(shopNumber(1), 5n, 20, { ...one, ...other }));
       expect(faultsOf(oneLine(statement.sql))).toEqual([]);
     }
     for (const sort of ["name", "-name"] as const) {
-      const statement = firstStatementOf(petsByName(1, "rex 7", 20, { ...one, sort }));
+      const statement = firstStatementOf(petsByName(shopNumber(1), "rex 7", 20, { ...one, sort }));
       expect(faultsOf(oneLine(statement.sql))).toEqual([]);
     }
   }
@@ -173,7 +174,7 @@ test("every list of orders names the shop", () => {
   ];
   for (const one of filters) {
     for (const other of filters) {
-      const statement = firstStatementOf(readOrders(1, "5", 20, { ...one, ...other }));
+      const statement = firstStatementOf(readOrders(shopNumber(1), "5", 20, { ...one, ...other }));
       expect(faultsOf(oneLine(statement.sql))).toEqual([]);
     }
   }

@@ -1,9 +1,11 @@
 // Reads of more than one table or range, on PostgreSQL. Other clients can write between two statements, so each read is
 // one statement: its result is of one moment, and it takes one round trip. Changes lock and write, which takes more:
 // docs/scale.md states how many.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
+import { shopNumber } from "../../src/contract/caller.ts";
 import { changeStatus } from "../../src/domains/pets/pet-change.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { lockShop } from "../../src/domains/shops/shops.store.ts";
@@ -48,7 +50,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
       SELECT ${shop}, n, 'Rex', n % 2, 'available', 1 FROM generate_series(1, 25000) AS n
     `);
     await storage.write(function* () {
-      yield* changeStatus(yield* lockShop(shop, 1), 1n, "pending", "order_placed");
+      yield* changeStatus(yield* lockShop(shopNumber(shop), 1), 1n, "pending", "order_placed");
     });
   });
   afterAll(async () => {
@@ -80,7 +82,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
       ["without an animal", { categoryId: 7n }, 0],
       ["of a status, without an animal", { categoryId: 7n, status: "available" }, 0],
     ] as const)("a page of a category that is %s, and that another page follows", async (_what, filters, animals) => {
-      const page = async () => storage.read(pets.pages.page(shop, undefined, 20, filters));
+      const page = async () => storage.read(pets.pages.page(shopNumber(shop), undefined, 20, filters));
       const { items, next } = await page();
       expect([items.length, next !== undefined]).toEqual([animals, true]);
       expect(await tripsOf(page)).toBe(1);

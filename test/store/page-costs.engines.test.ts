@@ -1,10 +1,12 @@
 // A page costs the same however many rows its table has, wherever they lie, and whatever statistics PostgreSQL has
 // of them. PostgreSQL chooses how to find the rows, so it is asked how many blocks each read of the stores touches.
+
 import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { domains } from "../../src/app/domains.ts";
 import { migrations } from "../../src/app/schema.ts";
+import { shopNumber } from "../../src/contract/caller.ts";
 import { bind, type Handlers } from "../../src/contract/handler.ts";
 import { defineOperation } from "../../src/contract/operation.ts";
 import { pageParameters } from "../../src/contract/paging.ts";
@@ -124,39 +126,40 @@ const listToys = defineOperation({
   },
 });
 
-const sandbox = { shop: 1, accountId: "account 500", mode: "test" } as const;
+const sandbox = { shop: shopNumber(1), accountId: "account 500", mode: "test" } as const;
 
 /** Reads besides the pages of lists, which follow from the contract. */
 const work: Record<string, (storage: OpenStorage) => Read<unknown> | Promise<unknown>> = {
-  "animals by name, deep among equal names": () => petsByName(1, `rex ${half}`, 20, { sort: "name" }),
-  "animals by name backwards, deep among equal names": () => petsByName(1, `rex ${half}`, 20, { sort: "-name" }),
-  "an exact hit, and animals by name": () => petsByName(1, undefined, 20, { search: "7" }),
-  "a search of a common name": () => petsByName(1, undefined, 20, { search: "rex" }),
-  "the same backwards": () => petsByName(1, undefined, 20, { search: "rex", sort: "-name" }),
-  "an animal": (storage) => new PetStore(storage, unchecked).get(1, end),
-  "an order": () => new OrderStore(clock, 0).get(1, end),
+  "animals by name, deep among equal names": () => petsByName(shopNumber(1), `rex ${half}`, 20, { sort: "name" }),
+  "animals by name backwards, deep among equal names": () =>
+    petsByName(shopNumber(1), `rex ${half}`, 20, { sort: "-name" }),
+  "an exact hit, and animals by name": () => petsByName(shopNumber(1), undefined, 20, { search: "7" }),
+  "a search of a common name": () => petsByName(shopNumber(1), undefined, 20, { search: "rex" }),
+  "the same backwards": () => petsByName(shopNumber(1), undefined, 20, { search: "rex", sort: "-name" }),
+  "an animal": (storage) => new PetStore(storage, unchecked).get(shopNumber(1), end),
+  "an order": () => new OrderStore(clock, 0).get(shopNumber(1), end),
   "orders that are due": (storage) => new Reservations(storage, clock).expireDue(),
-  "the last order of an animal": () => first(lastByPet, 1, 2n),
-  "the last order of an animal with few": () => first(lastByPet, 1, 3n),
+  "the last order of an animal": () => first(lastByPet, shopNumber(1), 2n),
+  "the last order of an animal with few": () => first(lastByPet, shopNumber(1), 3n),
   "orders of a shop that are due": (storage) => new Reservations(storage, clock).finish(sandbox, 0, 100),
   "open orders of a shop": (storage) => new Reservations(storage, clock).waiting(sandbox, 10_000),
   "deliveries of a shop that wait": () => webhookDueTimes(clock).waiting(sandbox, 10_000),
   "stored responses of a sandbox": (storage) =>
     new StoredResponseStore(storage, { now: () => expired(0) }).waiting(sandbox, 100),
-  "the figures of a shop": () => readSummary(1, clock.now()),
+  "the figures of a shop": () => readSummary(shopNumber(1), clock.now()),
   "time zones to look up": (storage) => new ShopSettingsStore(storage, clock, days).renewOffsets(),
-  "a category": (storage) => new CategoryStore(storage).get(1, end),
-  "an id for a category that none has had": () => first(firstUnused, BigInt(ROWS), 1),
+  "a category": (storage) => new CategoryStore(storage).get(shopNumber(1), end),
+  "an id for a category that none has had": () => first(firstUnused, BigInt(ROWS), shopNumber(1)),
   "an id for a category that no animal refers to": () => firstUnreferenced({ shop: 1 } as LockedShop, 1n),
   "whether a shop has events that are too old": (storage) => eventRetention(storage, 30)(expired(0)),
-  "an event": () => eventLog.get(1, end),
+  "an event": () => eventLog.get(shopNumber(1), end),
   "an account": (storage) => new AccountStore(storage).get("account 500"),
   "a key by its id": (storage) => new KeyStore(storage, development).find("key 30000"),
   "a key": (storage) => new KeyStore(storage, development).findCaller("digest 500", NOW),
   "whether the store belongs to production": (storage) => belongsToProduction(storage),
   "the webhook endpoints of a shop": () =>
     new EndpointStore(clock, {} as never).list({ accountId: "account 500", mode: "live" }),
-  "a request": (storage) => new RequestStore(storage).get(1, "500"),
+  "a request": (storage) => new RequestStore(storage).get(shopNumber(1), "500"),
   "records of requests that are too old": (storage) => new RequestStore(storage).sweep(expired(7 * DAY)),
   "deliveries that are too old": (storage) => deleteOldDeliveries(storage, expired(0)),
   "whether a stored response has expired": (storage) =>
@@ -326,7 +329,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
 
   test("queries whose plan is the same for all values", async () => {
     const recorder = new Recorder(costs.storage);
-    await recorder.storage.read(new PetPages(recorder.storage).page(1, half, 20, { status: "sold" }));
+    await recorder.storage.read(new PetPages(recorder.storage).page(shopNumber(1), half, 20, { status: "sold" }));
     for (const read of recorder.take()) expect((await costs.explain(read)).plan).toMatch(/id > \$\d/);
   });
 });

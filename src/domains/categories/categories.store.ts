@@ -1,5 +1,6 @@
 import { nameKey } from "../../../csv/name-key.ts";
 import { present } from "../../collections/present.ts";
+import type { ShopNumber } from "../../contract/caller.ts";
 import { type Failure, failure, invalidBody, isFailure, versionMismatch } from "../../contract/errors.ts";
 import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
@@ -62,16 +63,16 @@ const fields = rowMapping<Omit<Category, "id">, CategoryRow, Omit<RowOf<typeof c
   },
 );
 const columns = `id, ${fields.listed.join(", ")}, ${metadataColumn("category", "categories")}`;
-type Key = [shop: number, id: bigint];
+type Key = [shop: ShopNumber, id: bigint];
 
 const byId = query<Key, CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);
-const byNameKey = query<[shop: number, nameKey: string], IdRow>(
+const byNameKey = query<[shop: ShopNumber, nameKey: string], IdRow>(
   "SELECT id FROM categories WHERE shop = $1 AND name_key = $2",
 );
-const keysOf = query<[shop: number], IdRow & { key: string }>(
+const keysOf = query<[shop: ShopNumber], IdRow & { key: string }>(
   "SELECT id, name_key AS key FROM categories WHERE shop = $1",
 );
-const firstRows = query<[shop: number, limit: number], CategoryRow>(
+const firstRows = query<[shop: ShopNumber, limit: number], CategoryRow>(
   `SELECT ${columns} FROM categories WHERE shop = $1 ORDER BY id LIMIT $2`,
 );
 const rowsAfter = query<[...Key, limit: number], CategoryRow>(
@@ -83,10 +84,10 @@ const noteDeletion = change<[...Key, name: string]>(
   `INSERT INTO deleted_categories (shop, id, name) VALUES ($1, $2, $3)
    ON CONFLICT (shop, id) DO UPDATE SET name = excluded.name`,
 );
-const lastAssigned = query<[shop: number], IdRow>("SELECT last_category_id AS id FROM shops WHERE shop = $1");
-const noteAssigned = change<[id: bigint, shop: number]>("UPDATE shops SET last_category_id = $1 WHERE shop = $2");
+const lastAssigned = query<[shop: ShopNumber], IdRow>("SELECT last_category_id AS id FROM shops WHERE shop = $1");
+const noteAssigned = change<[id: bigint, shop: ShopNumber]>("UPDATE shops SET last_category_id = $1 WHERE shop = $2");
 /** The first id, from `$1` on, that no category has had. `EXISTS`: for `IN`, SQLite would read all ids of the shop. */
-export const firstUnused = query<[id: bigint, shop: number], IdRow>(`
+export const firstUnused = query<[id: bigint, shop: ShopNumber], IdRow>(`
   WITH RECURSIVE candidate (id) AS (
     SELECT CAST($1 AS BIGINT)
     UNION ALL
@@ -104,7 +105,7 @@ function toCategory(row: CategoryRow): Category {
 }
 
 /** Part of a transaction: the ids of all categories of a shop, by the `nameKey` of each. */
-export function* categoryIds(shop: number): Query<ReadonlyMap<string, bigint>> {
+export function* categoryIds(shop: ShopNumber): Query<ReadonlyMap<string, bigint>> {
   return new Map((yield* all(keysOf, shop)).map(({ key, id }) => [key, id]));
 }
 
@@ -126,13 +127,13 @@ export class CategoryStore {
     this.#clock = clock;
   }
 
-  *get(shop: number, id: bigint): Query<Category | Failure<typeof categoryNotFound>> {
+  *get(shop: ShopNumber, id: bigint): Query<Category | Failure<typeof categoryNotFound>> {
     const row = yield* first(byId, shop, id);
     return row ? toCategory(row) : notFound(id);
   }
 
   /** Up to `limit` categories with an id above `after` (from the first on, if it is absent), by ascending id. */
-  *page(shop: number, after: bigint | undefined, limit: number): Query<Page<Category>> {
+  *page(shop: ShopNumber, after: bigint | undefined, limit: number): Query<Page<Category>> {
     const rows =
       after === undefined ? yield* all(firstRows, shop, limit + 1) : yield* all(rowsAfter, shop, after, limit + 1);
     return pageOf(rows, limit, toCategory, ({ id }) => id);

@@ -1,3 +1,4 @@
+import { type ShopNumber, shopNumber } from "../../contract/caller.ts";
 import { acrossShops, change, type Row } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first } from "../../storage/transaction.ts";
@@ -28,7 +29,7 @@ const oldestAfter = acrossShops<[shop: bigint, limit: number], OldestRow>(
      ON oldest.shop = shops.shop AND oldest.id = (SELECT min(id) FROM events WHERE events.shop = shops.shop)
    WHERE shops.shop > $1 ORDER BY shops.shop LIMIT $2`,
 );
-const removeBefore = change<[shop: number, id: bigint]>("DELETE FROM events WHERE shop = $1 AND id < $2");
+const removeBefore = change<[shop: ShopNumber, id: bigint]>("DELETE FROM events WHERE shop = $1 AND id < $2");
 
 /**
  * Returns what deletes events that are older than this many days, a few in each call, if the pause is over. The newest is
@@ -48,8 +49,8 @@ export function eventRetention(storage: Storage, days: number): (now: ExpiryTime
       while (from !== null && from < last_id) {
         if (deletions++ === DELETIONS) return;
         const last = from + EVENTS < last_id ? from + EVENTS - 1n : last_id - 1n;
-        const end = (await storage.read(first(firstSince, from, last, before, Number(shop))))?.id ?? from;
-        await storage.write(() => all(removeBefore, Number(shop), end));
+        const end = (await storage.read(first(firstSince, from, last, before, shopNumber(shop))))?.id ?? from;
+        await storage.write(() => all(removeBefore, shopNumber(shop), end));
         // If all events of the batch were too old, those after it may be too.
         from = end > last ? end : null;
       }

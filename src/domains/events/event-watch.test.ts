@@ -1,5 +1,7 @@
 // How often the store is read for the followers of events.
+
 import { expect, spyOn, test } from "bun:test";
+import { shopNumber } from "../../contract/caller.ts";
 import type { StreamSink, StreamSource } from "../../contract/stream.ts";
 import type { OpenStorage } from "../../storage/storage.ts";
 import { EventWatch } from "./event-watch.ts";
@@ -36,7 +38,7 @@ test("a commit during a slow read of the store leads to one more read, after it"
     return { first: 1n, last: 0n };
   });
   const watch = new EventWatch(storage, () => {});
-  const following = watch.follow(SHOP, undefined, {});
+  const following = watch.follow(shopNumber(SHOP), undefined, {});
   following.next(); // waits for the store
   const { value: source } = following.next() as { value: StreamSource<Event> | Expired };
   if ("refused" in source) throw new Error(source.refused);

@@ -1,3 +1,4 @@
+import { type ShopNumber, shopNumber } from "../../contract/caller.ts";
 import type { StreamSink, StreamSource } from "../../contract/stream.ts";
 import type { ChangesOfStore, ReadableStorage } from "../../storage/storage.ts";
 import { type Read, waitFor } from "../../storage/transaction.ts";
@@ -49,7 +50,7 @@ export class EventWatch {
    * filter `since` all stored ones too. Rejects with `StorageUnavailable`.
    */
   *follow(
-    shop: number,
+    shop: ShopNumber,
     after: bigint | undefined,
     filters: EventFilters,
   ): Read<StreamSource<Event> | Expired | NotYetStored> {
@@ -62,7 +63,7 @@ export class EventWatch {
     return { position, start: (sink) => this.#start(shop, last, position, filters, sink) };
   }
 
-  #start(shop: number, last: bigint, position: bigint, filters: EventFilters, sink: StreamSink<Event>): () => void {
+  #start(shop: ShopNumber, last: bigint, position: bigint, filters: EventFilters, sink: StreamSink<Event>): () => void {
     const watched = this.#shops.get(shop) ?? new WatchedShop(shop, last);
     this.#shops.set(shop, watched);
     const follower: Follower = { sink, position, wants: compileEventFilter(filters) };
@@ -144,8 +145,8 @@ export class EventWatch {
     const behind: WatchedShop[] = [];
     for (let from = 0; from < shops.length; from += MAX_SHOPS) {
       for (const { shop, id } of await this.#storage.read(newestEventsOf(shops.slice(from, from + MAX_SHOPS)))) {
-        const watched = this.#shops.get(Number(shop));
-        ended.delete(Number(shop));
+        const watched = this.#shops.get(shopNumber(shop));
+        ended.delete(shopNumber(shop));
         if (watched && watched.position < id) behind.push(watched);
       }
     }

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import type { ShopNumber } from "../../contract/caller.ts";
 import { exactJson, exactValue } from "../../contract/serialize.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { ReadableStorage } from "../../storage/storage.ts";
@@ -52,7 +53,12 @@ export function eventsCommand(types: readonly string[]): Command {
 }
 
 /** Up to `most` of the newest events that pass the filters, the oldest first. */
-async function newestOf(storage: ReadableStorage, shop: number, most: number, filters: EventFilters): Promise<Event[]> {
+async function newestOf(
+  storage: ReadableStorage,
+  shop: ShopNumber,
+  most: number,
+  filters: EventFilters,
+): Promise<Event[]> {
   const found: Event[] = [];
   let position: bigint | undefined;
   do {
@@ -67,7 +73,7 @@ async function newestOf(storage: ReadableStorage, shop: number, most: number, fi
 
 interface FollowOptions {
   readonly storage: ReadableStorage;
-  readonly shop: number;
+  readonly shop: ShopNumber;
   readonly filters: EventFilters;
   /** Only events after this id are written. */
   readonly after: bigint;

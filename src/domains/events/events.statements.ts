@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { parseJson } from "../../contract/parse-json.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { cachedQuery, type IdRow, query, type Row } from "../../storage/statement.ts";
@@ -22,10 +23,10 @@ export interface StoredRange {
 /** The most data of events that is read at once, in bytes. */
 const AT_ONCE = 64 * 1024;
 
-export const byId = query<[shop: number, id: bigint], EventRow>(
+export const byId = query<[shop: ShopNumber, id: bigint], EventRow>(
   `SELECT id, ${columns.join(", ")} FROM events WHERE shop = $1 AND id = $2`,
 );
-export const storedRange = query<[shop: number], StoredRangeRow>(`
+export const storedRange = query<[shop: ShopNumber], StoredRangeRow>(`
   SELECT (SELECT min(id) FROM events WHERE events.shop = shops.shop) AS first_id, last_event_id AS last_id
   FROM shops WHERE shop = $1
 `);
@@ -33,7 +34,7 @@ export const storedRange = query<[shop: number], StoredRangeRow>(`
  * Of the ids from `$1` to `$2`, the first whose event is not before the time `$3`, in Unix milliseconds; `$2` + 1 if all
  * are before it. A binary search: no id is missing in the range, and times never decrease.
  */
-export const firstSince = query<[from: bigint, to: bigint, at: number, shop: number], IdRow>(`
+export const firstSince = query<[from: bigint, to: bigint, at: number, shop: ShopNumber], IdRow>(`
   WITH RECURSIVE part (low, high) AS (
     SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT) + 1
     UNION ALL
@@ -43,13 +44,13 @@ export const firstSince = query<[from: bigint, to: bigint, at: number, shop: num
   SELECT low AS id FROM part WHERE low = high
 `);
 /** The bytes of data of the events after the id `$2`. They are known without reading the data. */
-const sizes = query<[shop: number, after: bigint, limit: number], { size: bigint }>(
+const sizes = query<[shop: ShopNumber, after: bigint, limit: number], { size: bigint }>(
   `SELECT coalesce(octet_length(data), 0) + coalesce(octet_length(previous), 0) AS size
    FROM events WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
 
 /** How many of at most `limit` events after this id are not too many for one piece of work; at least one. */
-export function* eventsAtOnce(shop: number, after: bigint, limit: number): Query<number> {
+export function* eventsAtOnce(shop: ShopNumber, after: bigint, limit: number): Query<number> {
   let left = AT_ONCE;
   const found = yield* all(sizes, shop, after, limit);
   const fitting = found.findIndex(({ size }) => (left -= Number(size)) < 0);

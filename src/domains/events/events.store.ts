@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { type Failure, failure } from "../../contract/errors.ts";
 import type { EventFilter } from "../../contract/event-filter.ts";
 import { type Condition, emptyPage, type Page, type PageSelection, readPage, SCAN_LIMIT } from "../../storage/pages.ts";
@@ -45,7 +46,7 @@ interface Ids {
 /** Reads the logs of shops. */
 export const eventLog = {
   /** One event. */
-  *get(shop: number, id: bigint): Read<Event | Failure<typeof eventNotFound | typeof eventsExpired>> {
+  *get(shop: ShopNumber, id: bigint): Read<Event | Failure<typeof eventNotFound | typeof eventsExpired>> {
     const row = yield* first(sql.byId, shop, id);
     if (row) return toEvent(row);
     const stored = yield* eventLog.storedRange(shop);
@@ -55,7 +56,7 @@ export const eventLog = {
   },
 
   /** The ids of the stored events. */
-  *storedRange(shop: number): Read<StoredRange> {
+  *storedRange(shop: ShopNumber): Read<StoredRange> {
     return toStoredRange(yield* first(sql.storedRange, shop));
   },
 
@@ -63,7 +64,7 @@ export const eventLog = {
    * Up to `limit` events after `afterId`, the oldest first. If it has not read all, `next` is the last id that it has
    * read: a page may have fewer than `limit` events, although more follow.
    */
-  *after(shop: number, afterId: bigint, limit: number, filters: EventFilters = {}): Read<Page<Event> | Expired> {
+  *after(shop: ShopNumber, afterId: bigint, limit: number, filters: EventFilters = {}): Read<Page<Event> | Expired> {
     const page = yield* eventLog.between(shop, afterId, undefined, limit, filters, "id");
     return "refused" in page && page.refused !== "expired" ? emptyPage : page;
   },
@@ -73,7 +74,7 @@ export const eventLog = {
    * events after `afterId`, which must exist or have existed; without it, from the first stored event on.
    */
   *between(
-    shop: number,
+    shop: ShopNumber,
     afterId: bigint | undefined,
     beforeId: bigint | undefined,
     limit: number,
@@ -95,7 +96,7 @@ export const eventLog = {
 };
 
 function* readEvents(
-  shop: number,
+  shop: ShopNumber,
   ids: Ids,
   limit: number,
   filters: EventFilters,
@@ -146,7 +147,7 @@ function* search(
 }
 
 /** The first of these ids whose event is not before a time; `to` + 1 if all are before it. */
-function* firstIdSince(shop: number, { from, to }: Ids, time: number): Read<bigint> {
+function* firstIdSince(shop: ShopNumber, { from, to }: Ids, time: number): Read<bigint> {
   const found = yield* first(sql.firstSince, from, to, time, shop);
   if (found) return found.id;
   const { first: now } = yield* eventLog.storedRange(shop); // events were deleted after the range was read

@@ -5,6 +5,7 @@ import { endlessSearch } from "../../../test/harness/endless-search.ts";
 import { Listener } from "../../../test/harness/listener.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { migrations } from "../../app/schema.ts";
+import { shopNumber } from "../../contract/caller.ts";
 import { newDatabase } from "../../storage/sqlite/database.ts";
 import type { StatementStep } from "../../storage/step.ts";
 import type { KnownSteps } from "../../storage/transaction.ts";
@@ -29,7 +30,7 @@ test("other requests are answered while a stream searches a long log", async () 
 /** The columns of events that SQLite reads from each row that it scans for a page, found or not: it reads the type of each. */
 function scannedColumns(filters: EventFilters): string[] {
   let sql = "";
-  const steps = eventLog.after(1, 0n, 100, filters) as KnownSteps<unknown>;
+  const steps = eventLog.after(shopNumber(1), 0n, 100, filters) as KnownSteps<unknown>;
   for (let next = steps.next(); !next.done; ) {
     const { statement } = next.value as StatementStep;
     if (statement !== storedRange) ({ sql } = statement);

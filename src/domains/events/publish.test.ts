@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { shopNumber } from "../../contract/caller.ts";
 import { orderPlaced } from "../orders/orders.operations.ts";
 import { petsAdded } from "../pets/counts/pet-figures.ts";
 import { petCreated, petDeleted, petUpdated } from "../pets/pets.operations.ts";
@@ -7,18 +8,25 @@ import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
 import { eventsOf } from "./new-event.ts";
 import { operator, publish } from "./publish.ts";
 
-const newShop = (): LockedShop => ({ shop: 1, now: 0, day: 0n, at: 0, lastEventId: 7n, changes: new Map() });
+const newShop = (): LockedShop => ({
+  shop: shopNumber(1),
+  now: 0,
+  day: 0n,
+  at: 0,
+  lastEventId: 7n,
+  changes: new Map(),
+});
 
 test("figures cannot be recorded without an event", () => {
   const shop = newShop();
   addToFigure(shop, petsAdded);
-  expect(() => publish(shop, operator(1), [])).toThrow("Figures were recorded");
+  expect(() => publish(shop, operator(shopNumber(1)), [])).toThrow("Figures were recorded");
 });
 
 test("nothing is published without events and figures", () => {
   const shop = newShop();
   addToFigure(shop, petsAdded, 0);
-  expect(publish(shop, operator(1), []).next([])).toMatchObject({ done: true });
+  expect(publish(shop, operator(shopNumber(1)), []).next([])).toMatchObject({ done: true });
 });
 
 test("an event is made of what its type declares", () => {

@@ -1,4 +1,4 @@
-import type { Caller } from "../../contract/caller.ts";
+import type { Caller, ShopNumber } from "../../contract/caller.ts";
 import { insertAll, together } from "../../storage/combined-steps.ts";
 import { insertInto } from "../../storage/table.ts";
 import type { Change } from "../../storage/transaction.ts";
@@ -11,7 +11,7 @@ export const UNNAMED_KEY = "key";
 
 /** Who makes a change, and the shop that changes. */
 export interface Author {
-  readonly shop: number;
+  readonly shop: ShopNumber;
   /** The id of a key, `UNNAMED_KEY`, `system` or `operator`. */
   readonly actor: string;
   /** Its name, as readers of the log know it. */
@@ -26,12 +26,12 @@ export function authorOf({ shop, keyId, name }: Caller, requestId: string): Auth
 }
 
 /** The service itself, as the author of the changes of background tasks. */
-export function system(shop: number): Author {
+export function system(shop: ShopNumber): Author {
   return { shop, actor: "system", name: "system", requestId: null };
 }
 
 /** The operator, as the author of the changes of a command. */
-export function operator(shop: number): Author {
+export function operator(shop: ShopNumber): Author {
   return { shop, actor: "operator", name: "operator", requestId: null };
 }
 

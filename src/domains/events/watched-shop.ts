@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import type { StreamSink } from "../../contract/stream.ts";
 import type { Event } from "./events.schemas.ts";
 import type { EventFilters } from "./events.store.ts";
@@ -16,7 +17,7 @@ export interface Follower {
 
 /** A shop that is followed. Events are added to it in order, without gaps, once they are on disk. */
 export class WatchedShop {
-  readonly shop: number;
+  readonly shop: ShopNumber;
   readonly followers = new Set<Follower>();
   /** Followers that have all events up to `position`. */
   readonly #current = new Set<Follower>();
@@ -24,7 +25,7 @@ export class WatchedShop {
   #recent: readonly Event[] = [];
 
   /** `position` is the id of an event that is on disk. The shop sends only events after it. */
-  constructor(shop: number, position: bigint) {
+  constructor(shop: ShopNumber, position: bigint) {
     this.shop = shop;
     this.#position = position;
   }

@@ -9,7 +9,7 @@ import { type TestResponse, TestService } from "../../../test/harness/service.ts
 import { lockAwaited, onPostgres } from "../../../test/harness/test-store.ts";
 import { domains } from "../../app/domains.ts";
 import { openStorage } from "../../app/store/engines.ts";
-import { scopes } from "../../contract/caller.ts";
+import { scopes, shopNumber } from "../../contract/caller.ts";
 import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { type ExpiryTime, HOUR_MS } from "../../timing/clock.ts";
@@ -335,7 +335,7 @@ describe("a response is", () => {
     const count = 11_200;
     await storage.write(function* () {
       for (let time = 0; time < count; time++)
-        yield* store.add(shop, `name ${time}`, { fingerprint: "", response: "" }, now + time);
+        yield* store.add(shopNumber(shop), `name ${time}`, { fingerprint: "", response: "" }, now + time);
     });
     now += 24 * HOUR_MS + count - 2;
     const left: [number, string | undefined][] = [];

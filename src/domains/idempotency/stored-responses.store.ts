@@ -1,3 +1,4 @@
+import { type ShopNumber, shopNumber } from "../../contract/caller.ts";
 import { type DueTimes, type SandboxShop, type Waiting, type WaitingRow, waitingOf } from "../../contract/due-times.ts";
 import { RESPONSE_LIFETIME_HOURS } from "../../contract/requests.ts";
 import type { StoredResponse, StoredResponses } from "../../http/interfaces.ts";
@@ -11,7 +12,7 @@ import { ShopDeleted } from "../shops/shops.store.ts";
 
 type DigestRow = { digest: string };
 
-type Key = [shop: number, digest: string];
+type Key = [shop: ShopNumber, digest: string];
 
 /** In the order of time, so that only the index of digests is written at random. */
 export const storedResponseTable = table(
@@ -40,7 +41,7 @@ const add = change<[...Key, fingerprint: string, response: string, dueAt: number
      WHERE stored_responses.due_at <= $6
    RETURNING digest`,
 );
-const shopExists = query<[shop: number]>("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
+const shopExists = query<[shop: ShopNumber]>("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
 const complete = change<[response: string, ...Key]>(
   "UPDATE stored_responses SET response = $1 WHERE shop = $2 AND digest = $3",
 );
@@ -50,15 +51,15 @@ const due = acrossShops<[dueAt: number, limit: number], DigestRow & { shop: bigi
 const removeExpired = change<[...Key, dueAt: number]>(
   "DELETE FROM stored_responses WHERE shop = $1 AND digest = $2 AND due_at <= $3",
 );
-const countWaiting = query<[shop: number, now: number, limit: number], WaitingRow>(
+const countWaiting = query<[shop: ShopNumber, now: number, limit: number], WaitingRow>(
   `SELECT count(*) AS count, min(due_at) AS next FROM
      (SELECT due_at FROM stored_responses WHERE shop = $1 AND due_at > $2 LIMIT $3) AS waiting`,
 );
-const nextOfShop = query<[shop: number, after: string, limit: number], DigestRow>(
+const nextOfShop = query<[shop: ShopNumber, after: string, limit: number], DigestRow>(
   "SELECT digest FROM stored_responses WHERE shop = $1 AND digest > $2 ORDER BY digest LIMIT $3",
 );
 /** That of the fast-forward itself is still empty. */
-const bringNearer = change<[milliseconds: number, shop: number, after: string, last: string]>(
+const bringNearer = change<[milliseconds: number, shop: ShopNumber, after: string, last: string]>(
   `UPDATE stored_responses SET due_at = due_at - $1
    WHERE shop = $2 AND digest > $3 AND digest <= $4 AND response <> ''`,
 );
@@ -73,19 +74,19 @@ export class StoredResponseStore implements StoredResponses, DueTimes {
     this.#expiry = expiry;
   }
 
-  *find(shop: number, digest: string): Query<StoredResponse | undefined> {
+  *find(shop: ShopNumber, digest: string): Query<StoredResponse | undefined> {
     const found = yield* first(find, shop, digest);
     return found && found.due_at > this.#expiry.now() ? found : undefined;
   }
 
-  *add(shop: number, digest: string, { fingerprint, response }: StoredResponse, now: number): Change<boolean> {
+  *add(shop: ShopNumber, digest: string, { fingerprint, response }: StoredResponse, now: number): Change<boolean> {
     const dueAt = now + LIFETIME;
     if (yield* first(add, shop, digest, fingerprint, response, dueAt, this.#expiry.now())) return true;
     if (yield* first(shopExists, shop)) return false;
     throw new ShopDeleted();
   }
 
-  *complete(shop: number, digest: string, response: string): Change<void> {
+  *complete(shop: ShopNumber, digest: string, response: string): Change<void> {
     yield* all(complete, response, shop, digest);
   }
 
@@ -111,7 +112,7 @@ export class StoredResponseStore implements StoredResponses, DueTimes {
       const found = await this.#storage.read(all(due, now, DELETE_BATCH_SIZE));
       if (found.length === 0) return;
       await this.#storage.write(() =>
-        together(found.map(({ shop, digest }) => all(removeExpired, Number(shop), digest, now))),
+        together(found.map(({ shop, digest }) => all(removeExpired, shopNumber(shop), digest, now))),
       );
     }
   }

@@ -1,4 +1,4 @@
-import { type Caller, type Mode, modes, type Scope } from "../../contract/caller.ts";
+import { type Caller, type Mode, modes, type Scope, shopNumber } from "../../contract/caller.ts";
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
 import { inColumn, numberInColumn, plainRow, rowMapping, toNumber } from "../../storage/row-mapping.ts";
 import { change, lookUp, query } from "../../storage/statement.ts";
@@ -131,7 +131,7 @@ export function toApiKey(row: KeyRow): ApiKey {
  */
 export function toCaller(digest: string, row: CallerRow, now: number): Caller | Failure | undefined {
   if (row.shop === null) return undefined;
-  const key = { keyId: row.id, accountId: row.account_id, shop: Number(row.shop) };
+  const key = { keyId: row.id, accountId: row.account_id, shop: shopNumber(row.shop) };
   if (row.revoked_at !== null) return failure(invalidApiKey, "The API key was revoked.", { key });
   const expiresAt = toNumber(row.expires_at) ?? Number.POSITIVE_INFINITY;
   if (expiresAt <= now) return failure(invalidApiKey, "The API key has expired.", { key });

@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { insertAll } from "../../storage/combined-steps.ts";
 import type { AttachedColumn } from "../../storage/pages.ts";
 import type { StoredField } from "../../storage/row-mapping.ts";
@@ -42,7 +43,7 @@ export function pairsOf(kind: MetadataKind, from: string, shop = "$1"): string {
   return `(SELECT pairs FROM metadata WHERE metadata.shop = ${shop} AND kind = '${kind}' AND metadata.id = ${from}.id)`;
 }
 
-type Key = [shop: number, kind: MetadataKind, id: bigint];
+type Key = [shop: ShopNumber, kind: MetadataKind, id: bigint];
 
 const columns = ["shop", "kind", "id", "pairs"] as const;
 const insert = insertInto(metadataTable, columns);
@@ -64,7 +65,7 @@ export const metadataField: StoredField<
 
 /** Part of a transaction: stores the pairs of new resources that have any. */
 export function insertMetadata(
-  shop: number,
+  shop: ShopNumber,
   kind: MetadataKind,
   resources: readonly { readonly id: bigint; readonly metadata?: Metadata | undefined }[],
 ): Change<unknown> {
@@ -79,7 +80,7 @@ export function insertMetadata(
  * `metadataField` in the row of the resource.
  */
 export function* replaceMetadata(
-  shop: number,
+  shop: ShopNumber,
   kind: MetadataKind,
   id: bigint,
   before: Metadata | undefined,

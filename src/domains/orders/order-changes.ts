@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { type Failure, failure } from "../../contract/errors.ts";
 import type { EventFilter } from "../../contract/event-filter.ts";
 import { Int64 } from "../../contract/schemas.ts";
@@ -67,7 +68,7 @@ export const orderChanges = {
 /** Makes the events of an order. */
 export const orderEvent = eventsOf<StoreOrder>(({ id, petId }) => ({ under: petId, subjectId: String(id) }));
 
-const petOfOrder = query<[shop: number, id: bigint], IdRow>(
+const petOfOrder = query<[shop: ShopNumber, id: bigint], IdRow>(
   "SELECT pet_id AS id FROM store_orders WHERE shop = $1 AND id = $2",
 );
 

@@ -1,4 +1,5 @@
 import { foldedStart } from "../../../csv/name-key.ts";
+import type { ShopNumber } from "../../contract/caller.ts";
 import type { WaitingRow } from "../../contract/due-times.ts";
 import { MAX_IDS } from "../../contract/paging.ts";
 import { INT64_MAX, INT64_MIN, millisecondsOf, parseInt64, timestampOf } from "../../contract/schemas.ts";
@@ -73,7 +74,7 @@ export type StoredOrderRow = Omit<RowOf<typeof orderTable>, "shop" | "reference_
 };
 export type OrderRow = Omit<StoredOrderRow, "due_at">;
 
-type Key = [shop: number, id: bigint];
+type Key = [shop: ShopNumber, id: bigint];
 
 const time = (moment: string) => BigInt(millisecondsOf(moment));
 const timeIfAny = (moment: string | undefined) => (moment === undefined ? null : time(moment));
@@ -137,19 +138,19 @@ export const due = acrossShops<[now: number, after: number, limit: number], IdRo
      AND (SELECT account_id FROM shops WHERE shops.shop = store_orders.shop) IS NOT NULL
    ORDER BY due_at LIMIT $3`,
 );
-export const dueOfShop = query<[shop: number, status: string, after: bigint, now: number, limit: number], IdRow>(
+export const dueOfShop = query<[shop: ShopNumber, status: string, after: bigint, now: number, limit: number], IdRow>(
   `SELECT id FROM store_orders WHERE shop = $1 AND status IN ($2, $2) AND id > $3 AND due_at <= $4
    ORDER BY status, id LIMIT $5`,
 );
 /** The number of open orders up to a limit, and when the first one expires. */
-export const openOfShop = query<[shop: number, status: string, limit: number], WaitingRow>(
+export const openOfShop = query<[shop: ShopNumber, status: string, limit: number], WaitingRow>(
   `SELECT count(*) AS count, min(due_at) AS next FROM
      (SELECT due_at FROM store_orders WHERE shop = $1 AND status IN ($2, $2) ORDER BY status, id LIMIT $3) AS open`,
 );
-export const bringNearer = change<[milliseconds: number, shop: number]>(
+export const bringNearer = change<[milliseconds: number, shop: ShopNumber]>(
   "UPDATE store_orders SET due_at = due_at - $1 WHERE shop = $2 AND status = 'placed'",
 );
-export const nextId = change<[shop: number], IdRow>(
+export const nextId = change<[shop: ShopNumber], IdRow>(
   "UPDATE shops SET last_order_id = last_order_id + 1 WHERE shop = $1 RETURNING last_order_id AS id",
 );
 export const insert = insertInto(orderTable, ["shop", "id", "due_at", ...orderFields.columns]);
@@ -171,7 +172,7 @@ const HIT = "#";
  * an order is its id; in a search, the start of its reference before that, so that it stays right if that changes.
  */
 export function readOrders(
-  shop: number,
+  shop: ShopNumber,
   after: string | undefined,
   limit: number,
   filters: OrderFilters,
@@ -256,7 +257,7 @@ function searchOf(search: string, after: string | undefined) {
  * order of the first characters.
  */
 export function* searchOrders(
-  shop: number,
+  shop: ShopNumber,
   after: string | undefined,
   limit: number,
   filters: OrderFilters & { readonly search: string },

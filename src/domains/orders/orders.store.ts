@@ -1,4 +1,5 @@
 import { present } from "../../collections/present.ts";
+import type { ShopNumber } from "../../contract/caller.ts";
 import { type Failure, failure, invalidBody, versionMismatch } from "../../contract/errors.ts";
 import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import type { Page } from "../../storage/pages.ts";
@@ -80,13 +81,18 @@ export class OrderStore {
     this.#reservation = reservation;
   }
 
-  *get(shop: number, id: bigint): Query<StoreOrder | Failure<typeof orderNotFound>> {
+  *get(shop: ShopNumber, id: bigint): Query<StoreOrder | Failure<typeof orderNotFound>> {
     const row = yield* first(sql.byId, shop, id);
     return row ? toOrder(row) : notFound(id);
   }
 
   /** Up to `limit` orders of a list after `after`; if it is absent, from the start. */
-  page(shop: number, after: string | undefined, limit: number, filters: OrderFilters): Query<Page<StoreOrder, string>> {
+  page(
+    shop: ShopNumber,
+    after: string | undefined,
+    limit: number,
+    filters: OrderFilters,
+  ): Query<Page<StoreOrder, string>> {
     const { search } = filters;
     return search ? searchOrders(shop, after, limit, { ...filters, search }) : readOrders(shop, after, limit, filters);
   }

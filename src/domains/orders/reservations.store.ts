@@ -1,3 +1,4 @@
+import { type ShopNumber, shopNumber } from "../../contract/caller.ts";
 import { type DueTimes, type SandboxShop, type Waiting, waitingOf } from "../../contract/due-times.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { together } from "../../storage/combined-steps.ts";
@@ -42,14 +43,14 @@ export class Reservations implements DueTimes {
   async expireDue(): Promise<void> {
     const now = this.#clock.now();
     /** What failed in this run, by shop. Orders of these shops stay due, and would fill every read from the start. */
-    const failures = new Map<number, unknown>();
+    const failures = new Map<ShopNumber, unknown>();
     /** Up to this time, only orders of failed shops are left, so the next read starts after it. */
     let doneUpTo = Number.MIN_SAFE_INTEGER;
     for (let batch = 0, reads = 0; batch < BATCHES && reads < READS; reads++) {
       const found = await this.#storage.read(all(sql.due, now, doneUpTo, BATCH));
       const last = found.at(-1);
       if (!last) break;
-      const dueByShop = Map.groupBy(found, (order) => Number(order.shop));
+      const dueByShop = Map.groupBy(found, (order) => shopNumber(order.shop));
       for (const shop of failures.keys()) dueByShop.delete(shop);
       if (dueByShop.size > 0) batch++;
       const failedBefore = failures.size;
@@ -94,7 +95,7 @@ export class Reservations implements DueTimes {
   }
 
   /** Part of a transaction: expires those of these orders that are still open and whose reservation has ended. */
-  *#expireAll(shop: number, ids: readonly bigint[], now: number): Change<void> {
+  *#expireAll(shop: ShopNumber, ids: readonly bigint[], now: number): Change<void> {
     const locked = yield* lockShop(shop, now);
     yield* together(ids.map((id) => this.#expireIfOver(locked, id)));
   }

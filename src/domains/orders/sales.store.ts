@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { type Failure, invalidInput, type invalidRequest, isFailure } from "../../contract/errors.ts";
 import { PAGE_BYTES } from "../../contract/paging.ts";
 import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
@@ -48,10 +49,10 @@ function piecesBy(column: "confirmed_at" | "returned_at") {
   const from = `FROM store_orders WHERE shop = $1 AND ${column} >= $2 AND (${column}, id) >= ($2, $3)`;
   return {
     /** Where the next piece begins; no row if this one is the last. */
-    next: query<[shop: number, ...Position, until: number], PositionRow>(
+    next: query<[shop: ShopNumber, ...Position, until: number], PositionRow>(
       `SELECT ${column} AS at, id ${from} AND ${column} < $4 ORDER BY ${column}, id LIMIT 1 OFFSET ${PIECE}`,
     ),
-    groups: query<[shop: number, ...Position, ...Position, offset: number, unit: number], GroupRow>(
+    groups: query<[shop: ShopNumber, ...Position, ...Position, offset: number, unit: number], GroupRow>(
       `SELECT (${column} + $6) / $7 AS unit, seller, category_id, currency, count(*) AS orders,
          CAST(sum(amount) AS BIGINT) AS amount
        ${from} AND ${column} <= $4 AND (${column}, id) < ($4, $5) GROUP BY 1, 2, 3, 4`,
@@ -64,7 +65,7 @@ function piecesBy(column: "confirmed_at" | "returned_at") {
  * cut so that the response has at most so many bytes, which the days alone can exceed.
  */
 export function* readSales(
-  shop: number,
+  shop: ShopNumber,
   sent: SentSpan,
   now: number,
   bytes: number,
@@ -128,7 +129,7 @@ class SalesSums {
   }
 
   /** Part of a read: adds all sales and returns. False if there are too many. */
-  *read(shop: number): Read<boolean> {
+  *read(shop: ShopNumber): Read<boolean> {
     for (const kind of ["sold", "returned"] as const) {
       for (const { start, end, offset } of this.#offsets) {
         for (let from: Position | undefined = [start, 0n]; from; ) {
@@ -202,7 +203,7 @@ function dateOf(day: number): string {
 /** The names of those of these categories that are in a table. */
 function* namesOf(
   from: "categories" | "deleted_categories",
-  shop: number,
+  shop: ShopNumber,
   ids: readonly bigint[],
 ): Query<readonly CategoryRow[]> {
   if (ids.length === 0) return [];

@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { change, type IdRow, lookUp, query } from "../../storage/statement.ts";
 import { insertInto } from "../../storage/table.ts";
 import { eventTable } from "../events/events.table.ts";
@@ -7,14 +8,14 @@ import { countAnimals } from "./counts/pets-in-shop.store.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
 import { type PetRow, petFields, petTable } from "./pets.table.ts";
 
-type Key = [shop: number, id: bigint];
+type Key = [shop: ShopNumber, id: bigint];
 
 export const columns = `id, ${petFields.listed.join(", ")}, ${metadataColumn("pet", "pets")}`;
 
 export const byId = lookUp<Key, PetRow>(
   (value) => `SELECT ${columns} FROM pets WHERE shop = ${value(1)} AND id = ${value(2)}`,
 );
-export const byReference = lookUp<[shop: number, reference: string], PetRow>(
+export const byReference = lookUp<[shop: ShopNumber, reference: string], PetRow>(
   (value) => `SELECT ${columns} FROM pets WHERE shop = ${value(1)} AND reference = ${value(2)}`,
 );
 export const setStatus = change<[status: PetStatus, ...Key]>("UPDATE pets SET status = $1 WHERE shop = $2 AND id = $3");
@@ -24,8 +25,8 @@ const log = insertInto(eventTable, ["shop", "under", "at", "id", "type", "actor"
   made: { data: (value) => `'{"id":' || ${value(2, "INTEGER")} || ',' || ${value(8, "TEXT")}` },
 });
 export const newPetRow = { count: countAnimals, insert, log, countGroup: countInCategory };
-export const lastId = query<[shop: number], IdRow>("SELECT last_pet_id AS id FROM shops WHERE shop = $1");
-export const setLastId = change<[id: bigint, shop: number]>("UPDATE shops SET last_pet_id = $1 WHERE shop = $2");
+export const lastId = query<[shop: ShopNumber], IdRow>("SELECT last_pet_id AS id FROM shops WHERE shop = $1");
+export const setLastId = change<[id: bigint, shop: ShopNumber]>("UPDATE shops SET last_pet_id = $1 WHERE shop = $2");
 export const remove = change<Key>("DELETE FROM pets WHERE shop = $1 AND id = $2");
 
 export function toPet(row: PetRow): Pet {

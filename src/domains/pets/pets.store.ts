@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { type Failure, failure, invalidBody, versionMismatch } from "../../contract/errors.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import type { ReadableStorage } from "../../storage/storage.ts";
@@ -41,7 +42,7 @@ export class PetStore {
     this.checks = checks;
   }
 
-  *get(shop: number, id: bigint): Query<Pet | Failure<typeof petNotFound>> {
+  *get(shop: ShopNumber, id: bigint): Query<Pet | Failure<typeof petNotFound>> {
     const row = yield* first(byId, shop, id);
     return row ? toPet(row) : notFound(id);
   }
@@ -79,7 +80,7 @@ export class PetStore {
   }
 
   /** The failure of a request whose animal the shop did not take. Rejects with `ShopDeleted` if its data was deleted. */
-  whyRefused(shop: number) {
+  whyRefused(shop: ShopNumber) {
     return Promise.resolve(this.#storage.read(whyRefused(shop), shop));
   }
 
@@ -141,7 +142,7 @@ function ordered(id: bigint, consequence: string) {
 }
 
 /** Part of a transaction: the failure if another animal has the reference. */
-function* refusalOfReference(shop: number, reference: string | undefined) {
+function* refusalOfReference(shop: ShopNumber, reference: string | undefined) {
   const owner = reference === undefined ? undefined : yield* first(byReference, shop, reference);
   return owner && failure(referenceTaken, `The reference ${usedBy(owner)}.`);
 }

@@ -1,7 +1,9 @@
 // The changes of status that the table allows for each cause, and their effects on the store.
+
 import { expect, test } from "bun:test";
 import { newTestStore } from "../../../test/harness/test-store.ts";
 import { unchecked } from "../../../test/harness/unchecked-pets.ts";
+import { shopNumber } from "../../contract/caller.ts";
 import { isFailure } from "../../contract/errors.ts";
 import { operator } from "../events/publish.ts";
 import { createShops, lockShop, shopOf } from "../shops/shops.store.ts";
@@ -29,12 +31,14 @@ test("a change of status follows the table, and returns its event", async () => 
   const shop = (await storage.read(shopOf("acc_1", "test"))) as number;
   const change = (id: bigint, to: PetStatus, cause: StatusCause) =>
     storage.write(function* () {
-      return yield* changeStatus(yield* lockShop(shop, 0), id, to, cause);
+      return yield* changeStatus(yield* lockShop(shopNumber(shop), 0), id, to, cause);
     });
   for (const cause of causes) {
     for (const from of statuses) {
       for (const to of statuses) {
-        const pet = await storage.write(() => pets.add(operator(shop), { name: "Rex", categoryId: 1n, status: from }));
+        const pet = await storage.write(() =>
+          pets.add(operator(shopNumber(shop)), { name: "Rex", categoryId: 1n, status: from }),
+        );
         if (!pet || isFailure(pet)) throw new Error("The animal was not added.");
         const outcome = await change(pet.id, to, cause);
         const allowed = transitions.filter((one) => one.from === from && one.causes.includes(cause));
@@ -44,7 +48,7 @@ test("a change of status follows the table, and returns its event", async () => 
           ? { pet: { ...pet, status: to }, event: expect.objectContaining(event) }
           : { refused: "transition" as const, from };
         expect([cause, from, to, outcome]).toEqual([cause, from, to, expected]);
-        expect(await storage.read(pets.get(shop, pet.id))).toMatchObject({ status: isAllowed ? to : from });
+        expect(await storage.read(pets.get(shopNumber(shop), pet.id))).toMatchObject({ status: isAllowed ? to : from });
       }
     }
   }

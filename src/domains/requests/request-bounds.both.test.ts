@@ -4,7 +4,7 @@ import { callerWith } from "../../../test/harness/callers.ts";
 import { failureOf } from "../../../test/harness/failure-of.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
-import type { Caller } from "../../contract/caller.ts";
+import { type Caller, shopNumber } from "../../contract/caller.ts";
 import { failure } from "../../contract/errors.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
 import type { OpenStorage } from "../../storage/storage.ts";
@@ -32,7 +32,7 @@ afterEach(async () => {
   await testStore.remove();
 });
 
-const caller = (keyId = "key_1", shop = 1) => callerWith({ keyId, accountId: `acc_${shop}`, shop });
+const caller = (keyId = "key_1", shop = 1) => callerWith({ keyId, accountId: `acc_${shop}`, shop: shopNumber(shop) });
 
 const answered = (client: Caller | string, hasFailed = true): CompletedRequest => ({
   id: `0-${(count++).toString(36)}`,
@@ -82,7 +82,7 @@ test("a failure among many changes is recorded", async () => {
   flood(recorder, caller(), 1_000, false);
   flood(recorder, caller(), 1_000, true);
   await recorder.saveAll();
-  const { items } = await storage.read(store.page(1, {}, undefined, 100));
+  const { items } = await storage.read(store.page(shopNumber(1), {}, undefined, 100));
   expect(items.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
     ...Array(8).fill(201),
     404,
@@ -116,7 +116,7 @@ test("a shop has at most 10,000 records, of which the oldest are deleted, and no
   await store.add(newest);
   expect(await kept(1)).toBe(MAX_RECORDS);
   expect(await kept(2)).toBe(5);
-  const { items } = await storage.read(store.page(1, {}, undefined, 7));
+  const { items } = await storage.read(store.page(shopNumber(1), {}, undefined, 7));
   expect(items.map(({ id }) => id)).toEqual(newest.map(({ id }) => id).toReversed());
 });
 

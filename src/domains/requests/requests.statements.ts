@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
 import { acrossShops, cachedQuery, change, lockStatement, query, type SqlParameter } from "../../storage/statement.ts";
 import { integer, type RowOf, table, text } from "../../storage/table.ts";
@@ -47,7 +48,7 @@ type RecordValues = ReturnType<typeof valuesOf>;
  * Reserves `$2` numbers for the shop `$1`, or for requests without a shop (0), and locks its records. Returns no row if
  * the shop's data was deleted.
  */
-export const takeNumbers = lockStatement<[shop: number, count: number], { last: bigint }>(
+export const takeNumbers = lockStatement<[shop: ShopNumber, count: number], { last: bigint }>(
   `INSERT INTO request_numbers (shop, last)
    SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT)
    WHERE $1 = 0 OR EXISTS (SELECT 1 FROM shops WHERE shop = $1 AND account_id IS NOT NULL)
@@ -63,11 +64,11 @@ export const insertRecord = change<[...RecordValues, number: number, second: num
    ) < $11
    ON CONFLICT (shop, id) DO NOTHING`,
 );
-export const deleteUpTo = change<[shop: number, number: number]>(
+export const deleteUpTo = change<[shop: ShopNumber, number: number]>(
   "DELETE FROM request_records WHERE shop = $1 AND number <= $2",
 );
 
-export const recordById = query<[shop: number, id: string], RecordRow>(
+export const recordById = query<[shop: ShopNumber, id: string], RecordRow>(
   `SELECT ${columns} FROM request_records WHERE shop = $1 AND id = $2`,
 );
 /** For an operator, who knows only the id. It uses the index of each shop. */
@@ -81,10 +82,10 @@ export const findOld = acrossShops<[before: number, limit: number], FoundRow>(
 export const shopsSince = acrossShops<[at: number], ShopRow>(
   "SELECT DISTINCT shop FROM request_records WHERE at >= $1",
 );
-export const recordsSince = query<[shop: number, at: number], RecordRow>(
+export const recordsSince = query<[shop: ShopNumber, at: number], RecordRow>(
   `SELECT ${columns} FROM request_records WHERE shop = $1 AND at >= $2`,
 );
-export const deleteOld = change<[shop: number, at: number, limit: number], { number: bigint }>(
+export const deleteOld = change<[shop: ShopNumber, at: number, limit: number], { number: bigint }>(
   `DELETE FROM request_records WHERE shop = $1 AND number IN (
      SELECT number FROM request_records WHERE shop = $1 AND at < $2 ORDER BY at LIMIT $3
    ) RETURNING number`,
@@ -108,7 +109,7 @@ const firstOf = (status: StatusClass) => Number(status[0]) * 100;
  * condition here: the caller starts at it if it is earlier.
  */
 export function readRecords(
-  shop: number,
+  shop: ShopNumber,
   [at, number]: readonly [number, number],
   limit: number,
   { status, code, operation, keyId, since }: RecordFilters,

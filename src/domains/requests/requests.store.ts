@@ -1,3 +1,4 @@
+import { type ShopNumber, shopNumber } from "../../contract/caller.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
@@ -37,7 +38,7 @@ export class RequestStore {
 
   /** A page of a shop's records, the newest first, after a position; if it is absent, from the newest one on. */
   *page(
-    shop: number,
+    shop: ShopNumber,
     filters: RecordFilters,
     after: string | undefined,
     limit: number,
@@ -54,7 +55,7 @@ export class RequestStore {
   }
 
   /** The record of a request; undefined if the shop has none. */
-  *get(shop: number, id: string): Query<StoredRequest | undefined> {
+  *get(shop: ShopNumber, id: string): Query<StoredRequest | undefined> {
     const row = yield* first(sql.recordById, shop, id);
     return row && toStored(shop, row);
   }
@@ -62,7 +63,7 @@ export class RequestStore {
   /** The record of a request of any shop, for an operator. */
   async find(id: string): Promise<StoredRequest | undefined> {
     const found = await this.#storage.read(first(sql.findById, id));
-    return found && (await this.#storage.read(this.get(Number(found.shop), id)));
+    return found && (await this.#storage.read(this.get(shopNumber(found.shop), id)));
   }
 
   /** The number of records since a time in Unix milliseconds, by address and status, for an operator. */
@@ -70,7 +71,7 @@ export class RequestStore {
     const sums = new Map<string, { name: string; status: number; requests: number }>();
     // One shop after the other: the records of all shops may not fit into memory.
     for (const found of await this.#storage.read(all(sql.shopsSince, since))) {
-      const shop = Number(found.shop);
+      const shop = shopNumber(found.shop);
       for (const row of await this.#storage.read(all(sql.recordsSince, shop, since))) {
         const { facts, status } = toStored(shop, row);
         const { address: name = "" } = facts;
@@ -86,7 +87,7 @@ export class RequestStore {
     if (!this.#sweepPause.isOver(now)) return;
     const end = now - RETENTION_DAYS * DAY_MS;
     const found = await this.#storage.read(all(sql.findOld, end, DELETE_BATCH_SIZE));
-    for (const shop of new Set(found.map((row) => Number(row.shop)))) {
+    for (const shop of new Set(found.map((row) => shopNumber(row.shop)))) {
       await this.#storage.write(() => all(sql.deleteOld, shop, end, DELETE_BATCH_SIZE));
     }
     if (found.length < DELETE_BATCH_SIZE) this.#sweepPause.start(now);
@@ -94,7 +95,7 @@ export class RequestStore {
 }
 
 /** Part of a transaction: adds records to one shop. */
-function* addTo(shop: number, records: readonly StoredRequest[]): Change<void> {
+function* addTo(shop: ShopNumber, records: readonly StoredRequest[]): Change<void> {
   const taken = yield* first(sql.takeNumbers, shop, records.length);
   if (!taken) return;
   const last = Number(taken.last);
@@ -113,7 +114,7 @@ function readPosition(position: string): [number, number] {
   return [Number(at), Number(number)];
 }
 
-function toStored(shop: number, row: RecordRow): StoredRequest {
+function toStored(shop: ShopNumber, row: RecordRow): StoredRequest {
   const { number: _, facts, ...record } = plainRow(row);
   return { ...record, shop, facts: JSON.parse(facts) as StoredRequest["facts"] };
 }

@@ -1,8 +1,9 @@
+import { shopNumber } from "../../contract/caller.ts";
 import { separateQuotaOf } from "../../contract/operation-properties.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
 
 /** The shop number under which records of requests without the key of a shop are stored. No shop has it. */
-export const NO_SHOP = 0;
+export const NO_SHOP = shopNumber(0);
 
 /** A record as it is stored. An empty text means that there is no value. */
 export type StoredRequest = ReturnType<typeof toStoredRequest>;

@@ -1,4 +1,4 @@
-import type { Caller, ShopName } from "../../contract/caller.ts";
+import type { Caller, ShopName, ShopNumber } from "../../contract/caller.ts";
 import { type DueTimes, waitingKinds } from "../../contract/due-times.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { query, type Row } from "../../storage/statement.ts";
@@ -21,7 +21,7 @@ interface ContentsRow extends Row {
 }
 
 // Orders are never deleted, so the last id is the number of orders.
-const contents = query<[shop: number], ContentsRow>(`
+const contents = query<[shop: ShopNumber], ContentsRow>(`
   SELECT last_order_id AS orders, ${allAnimals} AS animals,
     (SELECT count(*) FROM categories WHERE shop = $1) AS categories
   FROM shops WHERE shop = $1
@@ -85,7 +85,7 @@ export class SandboxStore {
   }
 
   /** Part of a transaction: replaces a sandbox with a new shop. Returns its number. Call `concludeReset` afterwards. */
-  *reset(name: ShopName, author: Author, animals: "none" | "samples"): Change<number> {
+  *reset(name: ShopName, author: Author, animals: "none" | "samples"): Change<ShopNumber> {
     const now = this.#parts.clock.now();
     const locked = yield* lockShop(author.shop, now);
     const replacement = yield* replaceShop(locked, name, now);

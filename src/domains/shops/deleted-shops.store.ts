@@ -1,3 +1,4 @@
+import { type ShopNumber, shopNumber } from "../../contract/caller.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { DELETE_BATCH_SIZE, type OwnedRows } from "../../storage/table.ts";
 import { all, first } from "../../storage/transaction.ts";
@@ -38,14 +39,14 @@ export class DeletedShops {
     for (let batches = BATCHES; batches > 0; ) {
       const row = await this.#storage.read(first(deletedShop, now - STILL_WRITTEN_FOR, now + LARGEST_CLOCK_DIFFERENCE));
       if (!row) return;
-      const shop = Number(row.shop);
+      const shop = shopNumber(row.shop);
       batches = await this.#empty(shop, batches);
       if (batches > 0) await this.#storage.write(() => all(remove, shop));
     }
   }
 
   /** Empties a shop in at most `batches` transactions. Returns how many are left; 0 if there may be more to delete. */
-  async #empty(shop: number, batches: number): Promise<number> {
+  async #empty(shop: ShopNumber, batches: number): Promise<number> {
     let left = batches;
     for (const { deleteSome } of this.#tables) {
       let deleted = DELETE_BATCH_SIZE;

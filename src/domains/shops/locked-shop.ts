@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import type { ChangeStatement } from "../../storage/statement.ts";
 import { all, type Change } from "../../storage/transaction.ts";
 import { raisesVersion } from "../../storage/versions.ts";
@@ -5,7 +6,7 @@ import { type Figure, ofDay } from "./figures.ts";
 
 /** A shop that a transaction has locked. */
 export interface LockedShop {
-  readonly shop: number;
+  readonly shop: ShopNumber;
   /** The time of the change in the log, in Unix milliseconds: not before that of the last one. */
   readonly at: number;
   /** The time of the change by the clock of this process, in Unix milliseconds. */
@@ -23,7 +24,7 @@ export function addToFigure({ changes }: LockedShop, changed: Figure, by = 1): v
   changes.set(changed, (changes.get(changed) ?? 0) + by);
 }
 
-type Update = ChangeStatement<[shop: number, lastEventId: bigint, ...figures: (number | bigint)[]]>;
+type Update = ChangeStatement<[shop: ShopNumber, lastEventId: bigint, ...figures: (number | bigint)[]]>;
 /** By the names of the figures that they change. */
 const updates = new Map<string, Update>();
 

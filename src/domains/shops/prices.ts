@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import type { Fault } from "../../contract/errors.ts";
 import type { StoredField } from "../../storage/row-mapping.ts";
 import type { Query } from "../../storage/transaction.ts";
@@ -15,7 +16,7 @@ export const priceField: StoredField<Price | undefined, PriceColumns, PriceColum
  * Part of a transaction: the price that a client has sent. If that has no currency, it gets that of the price that it
  * replaces, otherwise that of the shop.
  */
-export function* completePrice(shop: number, sent: NewPrice, replaced?: Price): Query<Price | Fault> {
+export function* completePrice(shop: ShopNumber, sent: NewPrice, replaced?: Price): Query<Price | Fault> {
   const known = sent.currency ?? replaced?.currency;
   return priceIn(known ?? (yield* currencyOf(shop)), sent, replaced);
 }

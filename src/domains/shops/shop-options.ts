@@ -1,4 +1,4 @@
-import type { Mode } from "../../contract/caller.ts";
+import type { Mode, ShopNumber } from "../../contract/caller.ts";
 import { query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all } from "../../storage/transaction.ts";
@@ -19,7 +19,11 @@ const findIds = "The command `accounts list` shows the ids of accounts.";
  * The shop that a command line names. Rejects with `UsageError`, `CommandFailed`, or with `StorageUnusable` if the
  * settings contradict the store.
  */
-export async function chosenShop({ options }: ParsedArguments, store: StoreAccess, storage: Storage): Promise<number> {
+export async function chosenShop(
+  { options }: ParsedArguments,
+  store: StoreAccess,
+  storage: Storage,
+): Promise<ShopNumber> {
   const isProduction = await store.requireEnvironment(storage);
   const mode = isProduction && options["sandbox"] === undefined ? "live" : "test";
   const account = options["account"] ?? (await onlyAccount(storage));
@@ -31,7 +35,7 @@ export async function requireAccount(storage: Storage, account: string | undefin
   if (account !== undefined) await existingShop(storage, account, "test");
 }
 
-async function existingShop(storage: Storage, account: string, mode: Mode): Promise<number> {
+async function existingShop(storage: Storage, account: string, mode: Mode): Promise<ShopNumber> {
   const shop = await storage.read(shopOf(account, mode));
   if (shop === undefined) throw new CommandFailed("account_not_found", `There is no account ${account}. ${findIds}`);
   return shop;

@@ -1,4 +1,5 @@
 import { present } from "../../collections/present.ts";
+import { type ShopNumber, shopNumber } from "../../contract/caller.ts";
 import { inColumn, rowMapping } from "../../storage/row-mapping.ts";
 import { acrossShops, change, query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -42,8 +43,10 @@ export interface Counted {
   readonly figures: readonly bigint[];
 }
 
-const settingsOf = query<[shop: number], SettingsRow>(`SELECT ${fields.columns.join(", ")} FROM shops WHERE shop = $1`);
-const setOffsets = change<[shop: number, timeZone: string, ...Offsets]>(
+const settingsOf = query<[shop: ShopNumber], SettingsRow>(
+  `SELECT ${fields.columns.join(", ")} FROM shops WHERE shop = $1`,
+);
+const setOffsets = change<[shop: ShopNumber, timeZone: string, ...Offsets]>(
   "UPDATE shops SET utc_offset = $3, offset_until = $4, next_offset = $5 WHERE shop = $1 AND time_zone = $2",
 );
 const outdated = acrossShops<[now: number, limit: number], { shop: bigint; offset_until: bigint }>(
@@ -54,12 +57,12 @@ const outdated = acrossShops<[now: number, limit: number], { shop: bigint; offse
 const event = eventsOf<ShopSettings & { readonly id: string }>(({ id }) => ({ under: null, subjectId: id }));
 
 /** The shop's own currency, if it has one. */
-export function* currencyOf(shop: number): Query<string | undefined> {
+export function* currencyOf(shop: ShopNumber): Query<string | undefined> {
   return (yield* first(settingsOf, shop))?.currency ?? undefined;
 }
 
 /** The shop's own time zone. Throws `ShopDeleted`. */
-export function* timeZoneOf(shop: number): Query<string> {
+export function* timeZoneOf(shop: ShopNumber): Query<string> {
   const row = yield* first(settingsOf, shop);
   if (!row) throw new ShopDeleted();
   return row.time_zone;
@@ -71,10 +74,10 @@ export function dayCounts(today: readonly DayFigure[]) {
   const set = today.map(({ name }, index) => `${name}_count = $${index + 4}, ${name}_day = ${localDay("$2")}`);
   return {
     today,
-    counts: query<[shop: number, from: bigint, to: bigint], CountsRow>(
+    counts: query<[shop: ShopNumber, from: bigint, to: bigint], CountsRow>(
       `SELECT ${[...counted, "min(at) AS at"].join(", ")} FROM events WHERE shop = $1 AND id >= $2 AND id <= $3`,
     ),
-    setCounts: change<[shop: number, now: number, since: bigint, ...counts: bigint[]]>(
+    setCounts: change<[shop: ShopNumber, now: number, since: bigint, ...counts: bigint[]]>(
       `UPDATE shops SET ${["counted_since = $3", ...set].join(", ")} WHERE shop = $1`,
     ),
   };
@@ -93,7 +96,7 @@ export class ShopSettingsStore {
   }
 
   /** Counts the figures of today in another time zone, from the newest events. */
-  *count(shop: number, timeZone: string): Read<Counted> {
+  *count(shop: ShopNumber, timeZone: string): Read<Counted> {
     const now = this.#clock.now();
     const { first: oldest, last } = toStoredRange(yield* first(storedRange, shop));
     const isCut = last - oldest >= MOST_EVENTS;
@@ -133,7 +136,7 @@ export class ShopSettingsStore {
   async renewOffsets(): Promise<void> {
     const now = this.#clock.now();
     for (const row of await this.#storage.read(all(outdated, now, SHOPS))) {
-      const shop = Number(row.shop);
+      const shop = shopNumber(row.shop);
       const timeZone = (await this.#storage.read(first(settingsOf, shop)))?.time_zone;
       if (timeZone === undefined) continue;
       await this.#storage.write(() => all(setOffsets, shop, timeZone, ...offsetsAt(timeZone, now)));
@@ -141,7 +144,7 @@ export class ShopSettingsStore {
   }
 
   /** Adds the figures of the events up to this id. */
-  *#countOn(shop: number, { now, last, since, figures }: Counted, end: bigint): Query<Counted> {
+  *#countOn(shop: ShopNumber, { now, last, since, figures }: Counted, end: bigint): Query<Counted> {
     const row = (yield* first(this.#days.counts, shop, last + 1n, end)) as CountsRow;
     const sums = this.#days.today.map(({ name }, index) => (figures[index] ?? 0n) + (row[name] ?? 0n));
     return { now, last: end, since: since || (row["at"] ?? 0n), figures: sums };

@@ -1,4 +1,4 @@
-import { type Mode, modes } from "../../contract/caller.ts";
+import { type Mode, modes, type ShopNumber } from "../../contract/caller.ts";
 import { acrossShops, change, lockStatement, query, type Row } from "../../storage/statement.ts";
 import { count, enumeration, integer, optional, table, text } from "../../storage/table.ts";
 import { type AllFigures, localDay } from "./figures.ts";
@@ -61,7 +61,7 @@ export const setTime = "last_at = CASE WHEN last_at < $2 THEN $2 ELSE last_at EN
 const locked = `last_at AS at, last_event_id, ${localDay("$2")} AS day`;
 /** The row of the shop `$1`, if its data was not deleted. */
 export const isCurrent = "shop = $1 AND account_id IS NOT NULL";
-export const lock = lockStatement<[shop: number, now: number], ShopRow>(
+export const lock = lockStatement<[shop: ShopNumber, now: number], ShopRow>(
   `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING ${locked}`,
 );
 export const lockByAccount = lockStatement<[accountId: string, now: number, mode: Mode], FoundShopRow>(
@@ -80,7 +80,7 @@ export const insertLike = change<[accountId: string, mode: Mode, older: number],
   `INSERT INTO shops (account_id, mode, ${settings}) SELECT $1, $2, ${settings} FROM shops WHERE shop = $3 RETURNING shop`,
 );
 /** Ends a shop: nothing more can be written to it. `last_at` is then the real time of its end, `$1`. */
-export const end = change<[now: number, shop: number]>(
+export const end = change<[now: number, shop: ShopNumber]>(
   `UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL
    WHERE shop = $2 AND account_id IS NOT NULL`,
 );
@@ -107,7 +107,7 @@ export const timesOfShops = acrossShops<
 );
 /** When any shop was last changed. */
 export const lastChange = acrossShops<[], { at: bigint | null }>("SELECT MAX(last_at) AS at FROM shops");
-export const remove = change<[shop: number]>("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
+export const remove = change<[shop: ShopNumber]>("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
 export const byAccount = query<[accountId: string, mode: Mode], NumberRow>(
   "SELECT shop FROM shops WHERE account_id = $1 AND mode = $2",
 );

@@ -1,4 +1,4 @@
-import { type Mode, modes, type ShopName } from "../../contract/caller.ts";
+import { type Mode, modes, type ShopName, type ShopNumber, shopNumber } from "../../contract/caller.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import type { LockedShop } from "./locked-shop.ts";
@@ -24,7 +24,7 @@ export class ShopDeleted extends StorageUnavailable {
  * The first step of a transaction that reads or writes the shop: waits for other changes of the shop, and returns the
  * time of this one. `now` is real time in Unix milliseconds. Throws `ShopDeleted`.
  */
-export function* lockShop(shop: number, now: number): Change<LockedShop> {
+export function* lockShop(shop: ShopNumber, now: number): Change<LockedShop> {
   const row = yield* first(lock, shop, now);
   if (!row) throw new ShopDeleted();
   return toLocked(shop, now, row);
@@ -34,16 +34,16 @@ export function* lockShop(shop: number, now: number): Change<LockedShop> {
 export function* lockShopOf(accountId: string, mode: Mode, now: number): Change<LockedShop> {
   const row = yield* first(lockByAccount, accountId, now, mode);
   if (!row) throw new ShopDeleted();
-  return toLocked(Number(row.shop), now, row);
+  return toLocked(shopNumber(row.shop), now, row);
 }
 
 /** Like `lockShopOf`, for the shop of a key. Undefined if the account has no such key, or the shop was deleted. */
 export function* lockShopOfKey(accountId: string, keyId: string, now: number): Change<LockedShop | undefined> {
   const row = yield* first(lockByKey, accountId, now, keyId);
-  return row && toLocked(Number(row.shop), now, row);
+  return row && toLocked(shopNumber(row.shop), now, row);
 }
 
-function toLocked(shop: number, now: number, { at, last_event_id, day }: ShopRow): LockedShop {
+function toLocked(shop: ShopNumber, now: number, { at, last_event_id, day }: ShopRow): LockedShop {
   return { shop, at: Number(at), now, day, lastEventId: last_event_id, changes: new Map() };
 }
 
@@ -53,22 +53,22 @@ export function* createShops(accountId: string): Change<void> {
 }
 
 /** The number of an account's shop; undefined if there is no such account. */
-export function* shopOf(accountId: string, mode: Mode): Query<number | undefined> {
+export function* shopOf(accountId: string, mode: Mode): Query<ShopNumber | undefined> {
   const row = yield* first(byAccount, accountId, mode);
-  return row && Number(row.shop);
+  return row && shopNumber(row.shop);
 }
 
 /** The number of the shop that an account has now. Throws `ShopDeleted`. */
-export function* currentShop({ accountId, mode }: ShopName): Query<number> {
+export function* currentShop({ accountId, mode }: ShopName): Query<ShopNumber> {
   const shop = yield* shopOf(accountId, mode);
   if (shop === undefined) throw new ShopDeleted();
   return shop;
 }
 
 /** Part of a transaction: replaces a shop with an empty one that has its settings, and returns its number. `now` is real time. */
-export function* replaceShop({ shop }: LockedShop, { accountId, mode }: ShopName, now: number): Change<number> {
+export function* replaceShop({ shop }: LockedShop, { accountId, mode }: ShopName, now: number): Change<ShopNumber> {
   yield* all(end, now, shop);
-  return Number((yield* first(insertLike, accountId, mode, shop))?.shop);
+  return shopNumber((yield* first(insertLike, accountId, mode, shop))?.shop as bigint);
 }
 
 /**

@@ -1,4 +1,5 @@
 // The figures of a shop. After random walks they are compared with a full count in `shop-model.both.test.ts`.
+
 import { expect, test } from "bun:test";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { TestService } from "../../../test/harness/service.ts";

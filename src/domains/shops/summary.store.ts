@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { query } from "../../storage/statement.ts";
 import { all, type Query } from "../../storage/transaction.ts";
@@ -7,13 +8,13 @@ import type { ShopSummary } from "./shops.operations.ts";
 import { ShopDeleted } from "./shops.store.ts";
 
 /** Reads the summary of a shop at a time in Unix milliseconds. Throws `ShopDeleted`. */
-export type ReadSummary = (shop: number, now: number) => Query<ShopSummary>;
+export type ReadSummary = (shop: ShopNumber, now: number) => Query<ShopSummary>;
 
 /** What reads the summaries of shops, whose domains keep these figures. */
 export function summaryOf({ columns, fields, today, joined }: AllFigures): ReadSummary {
   const own = ["time_zone", "currency", "counted_since", ...Object.keys(columns)];
   // One statement, so that all figures are consistent.
-  const rowsOf = query<[shop: number]>(`
+  const rowsOf = query<[shop: ShopNumber]>(`
     SELECT ${[...own, ...joined.map((one) => one.columns)].join(", ")}
     FROM shops ${joined.map(({ rows }) => `LEFT JOIN (${rows}) AS joined ON TRUE`).join("")}
     WHERE shop = $1 ${joined.map(({ order }) => `ORDER BY ${order}`).join("")}

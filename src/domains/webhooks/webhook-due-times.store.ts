@@ -1,4 +1,4 @@
-import type { Mode } from "../../contract/caller.ts";
+import type { Mode, ShopNumber } from "../../contract/caller.ts";
 import { type DueTimes, type Waiting, type WaitingRow, waitingOf } from "../../contract/due-times.ts";
 import { change, lockStatement, query } from "../../storage/statement.ts";
 import { all, first } from "../../storage/transaction.ts";
@@ -9,7 +9,7 @@ import { toEndpoint } from "./endpoints/endpoints.store.ts";
 
 const attemptsOf = "webhook_attempts WHERE shop = shops.shop AND endpoint_id = webhook_endpoints.id AND due_at > 0";
 /** An endpoint that waits gets its first attempt afterwards. Tests, whose `due_at` is 0, do not count. */
-const waitingAttempts = query<[shop: number, limit: number], WaitingRow>(`
+const waitingAttempts = query<[shop: ShopNumber, limit: number], WaitingRow>(`
   SELECT
     (SELECT min(CASE WHEN waits_until > due_at THEN waits_until ELSE due_at END) FROM (
       SELECT waits_until, (SELECT min(due_at) FROM ${attemptsOf}) AS due_at
@@ -25,7 +25,7 @@ const bringEndpointsNearer = lockStatement<[accountId: string, mode: Mode, milli
   `UPDATE webhook_endpoints SET waits_until = waits_until - $3, failing_since = failing_since - $3
    WHERE account_id = $1 AND mode = $2`,
 );
-const bringAttemptsNearer = change<[milliseconds: number, shop: number]>(
+const bringAttemptsNearer = change<[milliseconds: number, shop: ShopNumber]>(
   "UPDATE webhook_attempts SET due_at = due_at - $1 WHERE shop = $2 AND due_at > 0",
 );
 

@@ -1,3 +1,4 @@
+import { shopNumber } from "../../contract/caller.ts";
 import { isFailure } from "../../contract/errors.ts";
 import { all } from "../../storage/transaction.ts";
 import { type Command, CommandFailed, withStore } from "../../terminal/command.ts";
@@ -49,7 +50,7 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
         const owner = { accountId: row.account_id, mode: row.mode, expiresAt: Number.POSITIVE_INFINITY };
         const endpoints = new EndpointStore(systemClock, undefined);
         const changed = await storage.write(() =>
-          endpoints.change(owner, operator(Number(row.shop)), id, { paused: verb === "pause" }),
+          endpoints.change(owner, operator(shopNumber(row.shop)), id, { paused: verb === "pause" }),
         );
         if (isFailure(changed)) {
           if (changed.error === endpointNotFound) throw noSuchEndpoint(id);

@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
 import { type Committed, concludeChange, type Input, isResponse, type Success } from "../../contract/handler.ts";
 import type { Change } from "../../contract/steps.ts";
@@ -120,7 +121,7 @@ export function openChanges(responses: StoredResponses, store: Store, clock: Clo
 }
 
 /** The shop that has the stored response: a reset has made a new one. */
-function storedIn(outcome: Success | Failure | Committed, shop: number): number {
+function storedIn(outcome: Success | Failure | Committed, shop: ShopNumber): ShopNumber {
   return "shop" in outcome ? (outcome.shop ?? shop) : shop;
 }
 

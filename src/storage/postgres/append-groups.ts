@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import { type StoreStep, step } from "../step.ts";
 import { type Change, TransactionRun } from "../transaction.ts";
@@ -31,7 +32,7 @@ export class AppendGroups {
   }
 
   /** `started` is a run of the body, at its append to the shop. */
-  add<T>(shop: number, body: () => Change<T>, started: TransactionRun<T>): Promise<T> {
+  add<T>(shop: ShopNumber, body: () => Change<T>, started: TransactionRun<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const one = { body, started, resolve, reject } as Waiting;
       const others = this.#waiting.get(shop);
@@ -47,7 +48,7 @@ export class AppendGroups {
     await Promise.all(this.#serving);
   }
 
-  async #serve(shop: number): Promise<void> {
+  async #serve(shop: ShopNumber): Promise<void> {
     await new Promise(setImmediate); // requests that have already arrived join the group
     const waiting = this.#waiting.get(shop) ?? [];
     while (waiting.length > 0) {
@@ -58,7 +59,7 @@ export class AppendGroups {
   }
 
   /** Never rejects. Returns the error for those that wait, if they would wait as long again. */
-  async #commit(shop: number, group: readonly Waiting[], isFirst = true): Promise<unknown> {
+  async #commit(shop: ShopNumber, group: readonly Waiting[], isFirst = true): Promise<unknown> {
     let runs = group.map(({ started }) => started);
     let isStarted = isFirst;
     const together = function* (): Change<void> {
@@ -92,7 +93,7 @@ export class AppendGroups {
     return undefined;
   }
 
-  async #commitEach(shop: number, group: readonly Waiting[]): Promise<unknown> {
+  async #commitEach(shop: ShopNumber, group: readonly Waiting[]): Promise<unknown> {
     for (const [index, one] of group.entries()) {
       const refusal = await this.#commit(shop, [one], false);
       if (!refusal) continue;

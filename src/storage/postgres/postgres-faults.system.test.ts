@@ -11,6 +11,7 @@ import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
 import { isLongRun } from "../../../test/harness/test-length.ts";
 import { unchecked } from "../../../test/harness/unchecked-pets.ts";
 import { migrations } from "../../app/schema.ts";
+import { shopNumber } from "../../contract/caller.ts";
 import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
@@ -45,7 +46,7 @@ const addShops = change(
 );
 /** Appends an animal to the first shop or another. */
 const appendPet = (name: string, shop = 1) =>
-  new PetStore({} as Storage, unchecked).add(operator(shop), { name, categoryId: 1n });
+  new PetStore({} as Storage, unchecked).add(operator(shopNumber(shop)), { name, categoryId: 1n });
 const sessionsInTransaction = query<[], { sessions: bigint }>(
   "SELECT count(*) AS sessions FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in %'",
 );

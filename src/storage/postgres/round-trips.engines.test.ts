@@ -3,6 +3,7 @@ import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
 import { unchecked } from "../../../test/harness/unchecked-pets.ts";
 import { migrations } from "../../app/schema.ts";
+import { shopNumber } from "../../contract/caller.ts";
 import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
 import { SHARE } from "../../timing/turns.ts";
@@ -39,7 +40,8 @@ const findNamed = pageRead<[shop: number, name: string, id: number, limit: numbe
 );
 const touch = change<[name: string, id: number]>("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
 
-const addRex = () => new PetStore({} as Storage, unchecked).add(operator(2), { name: "Rex", categoryId: 1n });
+const addRex = () =>
+  new PetStore({} as Storage, unchecked).add(operator(shopNumber(2)), { name: "Rex", categoryId: 1n });
 
 describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () => {
   let server: PostgresServer;

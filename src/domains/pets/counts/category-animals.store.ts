@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../../contract/caller.ts";
 import { INT64_MIN } from "../../../contract/schemas.ts";
 import { together } from "../../../storage/combined-steps.ts";
 import { type Condition, readPage } from "../../../storage/pages.ts";
@@ -20,10 +21,10 @@ export const categoryAnimalTable = table(
   },
 );
 
-const countByCategory = query<[shop: number, categoryId: bigint], { animals: bigint }>(
+const countByCategory = query<[shop: ShopNumber, categoryId: bigint], { animals: bigint }>(
   "SELECT animals FROM category_animals WHERE shop = $1 AND category_id = $2",
 );
-const reassignCategory = change<[to: bigint, shop: number, from: bigint, first: bigint, last: bigint]>(
+const reassignCategory = change<[to: bigint, shop: ShopNumber, from: bigint, first: bigint, last: bigint]>(
   "UPDATE pets SET category_id = $1 WHERE shop = $2 AND category_id = $3 AND id >= $4 AND id <= $5",
 );
 /** How many animals one transaction moves at most. */
@@ -32,7 +33,7 @@ const MOST_MOVED = 1_000;
 export const countInCategory = insertInto(categoryAnimalTable, ["shop", "category_id", "animals"], {
   end: "ON CONFLICT (shop, category_id) DO UPDATE SET animals = category_animals.animals + excluded.animals",
 });
-const firstUnreferencedCategory = query<[from: bigint, shop: number], IdRow>(`
+const firstUnreferencedCategory = query<[from: bigint, shop: ShopNumber], IdRow>(`
   WITH RECURSIVE candidate (id) AS (
     SELECT CAST($1 AS BIGINT)
     UNION ALL

@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../../contract/caller.ts";
 import { asFileError, FileError, writeNewFile } from "../../../files/new-file.ts";
 import { StorageUnavailable } from "../../../storage/errors.ts";
 import { query } from "../../../storage/statement.ts";
@@ -13,9 +14,9 @@ import { type PetRow } from "../pets.table.ts";
 import { formatOption, readPetFile } from "./file-arguments.ts";
 import { type Format, fileHead, petWriter } from "./formats.ts";
 
-const everyRow = query<[shop: number], PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
+const everyRow = query<[shop: ShopNumber], PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
 /** The shop's own figures. Counting the rows of a large shop takes longer than a statement may. */
-const countOf = query<[shop: number], { animals: bigint }>(
+const countOf = query<[shop: ShopNumber], { animals: bigint }>(
   `SELECT ${allAnimals} AS animals FROM shops WHERE shop = $1`,
 );
 
@@ -71,7 +72,7 @@ export const exportCommand: Command = {
 /** The text of a consistent snapshot of all animals, by ascending id. Throws `StorageUnavailable`. */
 async function* textOf(
   storage: ReadableStorage,
-  shop: number,
+  shop: ShopNumber,
   format: Format,
   onProgress: (animals: number) => void,
 ): AsyncGenerator<string> {

@@ -1,4 +1,5 @@
 // `petstore import` on each engine: what it adds and refuses, what its events tell, and where it continues after it stopped.
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { newTestStore, type TestStore } from "../../../../test/harness/test-stor
 import { unchecked } from "../../../../test/harness/unchecked-pets.ts";
 import { storeAccess } from "../../../app/store/store-access.ts";
 import { run } from "../../../cli/run.ts";
+import { shopNumber } from "../../../contract/caller.ts";
 import { CommitUnknown, StorageUnavailable } from "../../../storage/errors.ts";
 import type { OpenStorage } from "../../../storage/storage.ts";
 import { categoryExists } from "../../categories/categories.store.ts";
@@ -90,11 +92,11 @@ async function withStorage<T>(work: (storage: OpenStorage) => Promise<T>): Promi
 }
 const addAnimal = (name: string) =>
   withStorage((storage) =>
-    storage.write(() => new PetStore(storage, unchecked).add(operator(shop), { name, categoryId: 1n })),
+    storage.write(() => new PetStore(storage, unchecked).add(operator(shopNumber(shop)), { name, categoryId: 1n })),
   );
 const deleteAnimal = (id: bigint) =>
   withStorage((storage) =>
-    storage.write(() => new PetStore(storage, unchecked).delete(operator(shop), id, () => true)),
+    storage.write(() => new PetStore(storage, unchecked).delete(operator(shopNumber(shop)), id, () => true)),
   );
 
 const addCategory = (id: number) =>
@@ -320,7 +322,7 @@ describe("an import with strict categories", () => {
     const stepsOf = (pets: PetStore, storage: OpenStorage) =>
       storage.write(function* () {
         let steps = 0;
-        const running = addPets(pets.checks, operator(shop), few);
+        const running = addPets(pets.checks, operator(shopNumber(shop)), few);
         let next = running.next([]);
         for (; !next.done; next = running.next(yield next.value)) steps++;
         return steps;
@@ -342,7 +344,9 @@ test("animals that are added together are all refused if one is, each fault with
   ];
   await place.run(`INSERT INTO categories (shop, id, name, name_key) VALUES (${shop}, 1, 'C', 'C')`);
   const refused = await withStorage((storage) =>
-    storage.write(() => addPets(new PetStore(storage, { ...unchecked, categoryExists }).checks, operator(shop), pets)),
+    storage.write(() =>
+      addPets(new PetStore(storage, { ...unchecked, categoryExists }).checks, operator(shopNumber(shop)), pets),
+    ),
   );
   const message = "is not the id of a category";
   expect(refused).toEqual({
@@ -365,7 +369,7 @@ test("a part of 500 animals takes a few statements", async () => {
   const statements = await withStorage((storage) =>
     storage.write(function* () {
       let sent = 0;
-      const running = addPets(new PetStore(storage, unchecked).checks, operator(shop), part);
+      const running = addPets(new PetStore(storage, unchecked).checks, operator(shopNumber(shop)), part);
       for (let next = running.next([]); !next.done; next = running.next(yield next.value)) sent += countOf(next.value);
       return sent;
     }),

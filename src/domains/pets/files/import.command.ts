@@ -1,4 +1,5 @@
 import { createReadStream, statSync } from "node:fs";
+import type { ShopNumber } from "../../../contract/caller.ts";
 import { isFailure } from "../../../contract/errors.ts";
 import { asFileError } from "../../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../../storage/errors.ts";
@@ -33,7 +34,7 @@ const PIECE = 256 * 1024;
 type PetsOf = (storage: Storage, settings: CommandContext["settings"], isStrict: boolean) => PetStore;
 
 /** The command that imports animals. */
-export function importCommand(petsOf: PetsOf, categoryIds: (shop: number) => Query<CategoryIds>): Command {
+export function importCommand(petsOf: PetsOf, categoryIds: (shop: ShopNumber) => Query<CategoryIds>): Command {
   return { ...definition, run: (given, context) => runImport(given, context, petsOf, categoryIds) };
 }
 
@@ -72,7 +73,7 @@ async function runImport(
   given: ParsedArguments,
   context: CommandContext,
   petsOf: PetsOf,
-  categoryIds: (shop: number) => Query<CategoryIds>,
+  categoryIds: (shop: ShopNumber) => Query<CategoryIds>,
 ): Promise<Report> {
   const { path, format } = readPetFile(given, context.folder);
   const ids = given.options["ids"] === undefined ? undefined : choiceOf(given, "ids", idRules);

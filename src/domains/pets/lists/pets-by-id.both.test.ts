@@ -1,9 +1,11 @@
 // A page by status is read from nearby ids or by the index. Which of them, its reader cannot tell.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { firstStatementOf } from "../../../../test/harness/stepwise-read.ts";
 import { newTestStore, type TestStore } from "../../../../test/harness/test-store.ts";
 import { unchecked } from "../../../../test/harness/unchecked-pets.ts";
+import { shopNumber } from "../../../contract/caller.ts";
 import type { Paged } from "../../../contract/handler.ts";
 import { INT64_MAX, INT64_MIN } from "../../../contract/schemas.ts";
 import type { OpenStorage } from "../../../storage/storage.ts";
@@ -79,7 +81,7 @@ test("a page has the next animals with the status, wherever they lie", async () 
         metadata: hasMetadata ? { a: "b" } : undefined,
       }));
       const next = rest.length > limit ? { next: items.at(-1)?.id } : {};
-      const { positionAt, lasts, ...page } = await storage.read(list.page(shop, after, limit, { status }));
+      const { positionAt, lasts, ...page } = await storage.read(list.page(shopNumber(shop), after, limit, { status }));
       expect([page, lasts !== undefined]).toEqual([{ items, ...next }, "next" in next] as never);
       expect(items.map((_, place) => positionAt(place))).toEqual(items.map(({ id }) => id));
     }),

@@ -1,5 +1,6 @@
 import { folded } from "../../../../csv/name-key.ts";
 import { RecentMap } from "../../../collections/recent-map.ts";
+import type { ShopNumber } from "../../../contract/caller.ts";
 import { INT64_MAX, INT64_MIN } from "../../../contract/schemas.ts";
 import { type Condition, isOneOf, type Page, pageOf, readPage } from "../../../storage/pages.ts";
 import { pageRead, type QueryStatement, query, type Values } from "../../../storage/statement.ts";
@@ -21,9 +22,9 @@ const SPREAD = 3;
 /** How many lists are remembered as scattered: their animals are too far apart for that search. */
 const MAX_SCATTERED = 10_000;
 
-type PageAfter = [shop: number, after: bigint, limit: number];
-type PageByStatus = [shop: number, status: PetStatus, after: bigint, limit: number];
-type PageNear = [shop: number, status: PetStatus, after: bigint, end: bigint, limit: number];
+type PageAfter = [shop: ShopNumber, after: bigint, limit: number];
+type PageByStatus = [shop: ShopNumber, status: PetStatus, after: bigint, limit: number];
+type PageNear = [shop: ShopNumber, status: PetStatus, after: bigint, end: bigint, limit: number];
 
 const rowsAfter = pageRead<PageAfter, PetRow>(
   (value) => `SELECT ${columns} FROM pets WHERE shop = ${value(1)} AND id > ${value(2)} ORDER BY id LIMIT ${value(3)}`,
@@ -55,11 +56,11 @@ export class PetPages {
   }
 
   /** Up to `limit` animals after `after`; if it is absent, from the start of the list. */
-  *page(shop: number, after: bigint | undefined, limit: number, filters: FiltersById = {}) {
+  *page(shop: ShopNumber, after: bigint | undefined, limit: number, filters: FiltersById = {}) {
     return lasting(yield* this.#page(shop, after, limit, filters), filters.sort ?? "id");
   }
 
-  #page(shop: number, after: bigint | undefined, limit: number, filters: FiltersById): Query<Page<Pet>> {
+  #page(shop: ShopNumber, after: bigint | undefined, limit: number, filters: FiltersById): Query<Page<Pet>> {
     const { status, categoryId, ids, name, sort } = filters;
     if (categoryId !== undefined || ids !== undefined || name !== undefined || sort === "-id") {
       return readPets(shop, after, limit, filters);
@@ -74,7 +75,7 @@ export class PetPages {
    * index, and remembers the list as scattered. A scattered list is read by the index until one of its pages spans
    * fewer than `SPREAD` × n ids.
    */
-  *#readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): Query<Page<Pet>> {
+  *#readByStatus(shop: ShopNumber, after: bigint | undefined, limit: number, status: PetStatus): Query<Page<Pet>> {
     const byIndex = () => this.#read(rowsAfterByStatus, [shop, status, after ?? INT64_MIN, limit + 1], limit);
     if (after === undefined || !this.#storage.readsSynchronously) return yield* byIndex();
     const list = `${shop} ${status}`;
@@ -99,7 +100,7 @@ export const attached = attachedMetadata("pet");
 
 /** One page of a list with any filters: up to `limit` animals after `after`. */
 export function readPets(
-  shop: number,
+  shop: ShopNumber,
   after: bigint | undefined,
   limit: number,
   { status, categoryId, ids, name, sort }: FiltersById,

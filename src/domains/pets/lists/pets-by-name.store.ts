@@ -1,4 +1,5 @@
 import { folded, foldedStart } from "../../../../csv/name-key.ts";
+import type { ShopNumber } from "../../../contract/caller.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "../../../contract/schemas.ts";
 import { type Condition, type Page, pageOf, readPage } from "../../../storage/pages.ts";
 import { prefixBounds } from "../../../storage/prefix.ts";
@@ -23,7 +24,7 @@ type FoundRow = NamedRow & {
 };
 /** `bound` is the last start of a name. Animals with `hit` as id or with `reference` are left out. */
 type PageByName = [
-  shop: number,
+  shop: ShopNumber,
   start: string,
   id: bigint,
   bound: string,
@@ -63,7 +64,7 @@ export function faultOfListByName({ search, sort, ids }: ListFilters) {
  * exact hits of a search, which come before all others: it stays right if the animal is renamed or deleted.
  */
 export function* petsByName(
-  shop: number,
+  shop: ShopNumber,
   after: string | undefined,
   limit: number,
   filters: ListFilters,
@@ -84,7 +85,7 @@ export function* petsByName(
 }
 
 /** The animals that have the text of a search as their id or reference, and fit the other filters. */
-function* exactHits(shop: number, { search, status, categoryId, name }: ListFilters): Query<readonly Pet[]> {
+function* exactHits(shop: ShopNumber, { search, status, categoryId, name }: ListFilters): Query<readonly Pet[]> {
   if (!search) return [];
   const id = parseInt64(search);
   // One after the other, because requests of one turn share look-ups on PostgreSQL.
@@ -114,7 +115,7 @@ function ends({ search, sort }: ListFilters): Position & { readonly bound: strin
 }
 
 /** The exact hits of a search, and a page of the other animals. */
-function* readUnfiltered(shop: number, position: Position | undefined, limit: number, filters: ListFilters) {
+function* readUnfiltered(shop: ShopNumber, position: Position | undefined, limit: number, filters: ListFilters) {
   const { bound, isDescending, ...beginning } = ends(filters);
   const { start, id } = position ?? beginning;
   const { search } = filters;
@@ -127,7 +128,7 @@ function* readUnfiltered(shop: number, position: Position | undefined, limit: nu
 }
 
 /** The same with other filters. */
-function* readFiltered(shop: number, position: Position | undefined, limit: number, filters: ListFilters) {
+function* readFiltered(shop: ShopNumber, position: Position | undefined, limit: number, filters: ListFilters) {
   const hits = yield* exactHits(shop, filters);
   const { categoryId, name } = filters;
   const { bound, isDescending, ...beginning } = ends(filters);

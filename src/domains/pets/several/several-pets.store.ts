@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../../contract/caller.ts";
 import { type Failure, failure, MAX_FAULTS } from "../../../contract/errors.ts";
 import { count } from "../../../contract/messages.ts";
 import { together } from "../../../storage/combined-steps.ts";
@@ -20,14 +21,18 @@ import { MOST_BYTES, petsNotDeletable, petsTooLarge } from "./several-pets.opera
 type Column = "id" | "reference";
 
 /** The parameters of a statement on the animals that have one of these ids or references, and the condition on them. */
-function selection(shop: number, column: Column, values: readonly (bigint | string)[]) {
+function selection(shop: ShopNumber, column: Column, values: readonly (bigint | string)[]) {
   const parameters: SqlParameter[] = [shop];
   const isOne = isOneOf(values, column)((value) => `$${parameters.push(value)}`);
   return { parameters, isSelected: `shop = $1 AND ${column} IS NOT NULL AND ${isOne}` };
 }
 
 /** Part of a transaction: the animals that have one of these ids or references, in ascending order of their ids. */
-export function* petsWith(shop: number, column: Column, values: readonly (bigint | string)[]): Query<readonly Pet[]> {
+export function* petsWith(
+  shop: ShopNumber,
+  column: Column,
+  values: readonly (bigint | string)[],
+): Query<readonly Pet[]> {
   if (values.length === 0) return [];
   const { parameters, isSelected } = selection(shop, column, values);
   const sql = `SELECT ${columns} FROM pets WHERE ${isSelected}`;
@@ -36,7 +41,7 @@ export function* petsWith(shop: number, column: Column, values: readonly (bigint
 }
 
 /** Part of a transaction: refuses to change or delete these animals if their metadata is too large. Their events repeat it. */
-export function* refusalOf(shop: number, column: Column, values: readonly (bigint | string)[]) {
+export function* refusalOf(shop: ShopNumber, column: Column, values: readonly (bigint | string)[]) {
   if (values.length === 0) return undefined;
   const { parameters, isSelected } = selection(shop, column, values);
   const sql = `SELECT sum(octet_length(${pairsOf("pet", "pets")})) AS bytes FROM pets WHERE ${isSelected} AND has_metadata = 1`;
@@ -45,7 +50,7 @@ export function* refusalOf(shop: number, column: Column, values: readonly (bigin
   return failure(petsTooLarge, `The animals have ${bytes} bytes of metadata together; ${MOST_BYTES} are allowed.`);
 }
 
-function removeAll(shop: number, ids: readonly bigint[]): Change<unknown> {
+function removeAll(shop: ShopNumber, ids: readonly bigint[]): Change<unknown> {
   const { parameters, isSelected } = selection(shop, "id", ids);
   return all(cachedChange(`DELETE FROM pets WHERE ${isSelected}`), ...parameters);
 }

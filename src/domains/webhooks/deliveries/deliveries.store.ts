@@ -1,3 +1,4 @@
+import { type ShopNumber, shopNumber } from "../../../contract/caller.ts";
 import { failure } from "../../../contract/errors.ts";
 import { INT64_MAX, timestampOf } from "../../../contract/schemas.ts";
 import { together } from "../../../storage/combined-steps.ts";
@@ -79,14 +80,14 @@ const old = acrossShops<[at: number, limit: number], OldRow>(
 const remove = change<[...KeyInShop, id: bigint]>(`DELETE FROM webhook_deliveries WHERE ${ofEndpoint} AND id = $3`);
 
 /** One delivery, as clients read it. */
-export function* deliveryOf(shop: number, endpointId: string, id: bigint) {
+export function* deliveryOf(shop: ShopNumber, endpointId: string, id: bigint) {
   const row = yield* first(deliveryById, shop, endpointId, id);
   return row ? toDelivery(row) : failure(deliveryNotFound, `The endpoint has no delivery ${id}.`);
 }
 
 /** Up to `limit` deliveries with an id below `after` (from the newest on, if it is absent), the newest first. */
 export function* deliveryPage(
-  shop: number,
+  shop: ShopNumber,
   endpointId: string,
   after: bigint | undefined,
   limit: number,
@@ -123,7 +124,7 @@ export async function deleteOldDeliveries(storage: Storage, now: ExpiryTime): Pr
     const found = await storage.read(all(old, now - RETENTION, DELETE_BATCH_SIZE));
     if (found.length === 0) return;
     await storage.write(() =>
-      together(found.map(({ shop, endpoint_id, id }) => all(remove, Number(shop), endpoint_id, id))),
+      together(found.map(({ shop, endpoint_id, id }) => all(remove, shopNumber(shop), endpoint_id, id))),
     );
   }
 }

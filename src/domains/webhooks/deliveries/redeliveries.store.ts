@@ -1,4 +1,4 @@
-import type { Caller } from "../../../contract/caller.ts";
+import type { Caller, ShopNumber } from "../../../contract/caller.ts";
 import { failure, invalidInput } from "../../../contract/errors.ts";
 import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
 import { expired } from "../../events/events.operations.ts";
@@ -57,7 +57,7 @@ export function* addTest(caller: Caller, endpointId: string, now: number) {
   return null;
 }
 
-function* isFull(shop: number, endpointId: string): Query<boolean> {
+function* isFull(shop: ShopNumber, endpointId: string): Query<boolean> {
   const { waiting } = (yield* first(countRedeliveries, shop, endpointId)) as { waiting: bigint };
   return waiting >= MAX_REDELIVERIES;
 }

@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../../contract/caller.ts";
 import { acrossShops, change, lockStatement, query } from "../../../storage/statement.ts";
 import { enumeration, insertInto, integer, type RowOf, table, text } from "../../../storage/table.ts";
 import { deliveryTable } from "../deliveries/deliveries.store.ts";
@@ -87,7 +88,7 @@ export const redeliveriesOf = query<KeyInShop, RedeliveryRow>(
 
 /** Returns a row unless the endpoint has another version, or the sandbox was reset. */
 export const saveProgress = lockStatement<
-  [shop: number, position: bigint, deliveries: number, ...Key, version: bigint],
+  [shop: ShopNumber, position: bigint, deliveries: number, ...Key, version: bigint],
   SavedRow
 >(
   `UPDATE webhook_endpoints SET followed_shop = $1, position = $2, last_delivery_id = last_delivery_id + $3,

@@ -1,4 +1,4 @@
-import type { Mode } from "../../../contract/caller.ts";
+import { type Mode, shopNumber } from "../../../contract/caller.ts";
 import { together } from "../../../storage/combined-steps.ts";
 import type { ChangesOfStore, Storage } from "../../../storage/storage.ts";
 import { all, type Change, first } from "../../../storage/transaction.ts";
@@ -180,7 +180,7 @@ function toCourierEndpoint(row: CourierRow): CourierEndpoint {
     ...toEndpoint(row),
     accountId: row.account_id,
     mode: row.mode,
-    shop: Number(row.shop),
+    shop: shopNumber(row.shop),
     lastEventId: row.last_event_id,
     version: row.version,
     attempts: Number(row.attempts),

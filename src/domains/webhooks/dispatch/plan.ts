@@ -1,4 +1,4 @@
-import type { Mode } from "../../../contract/caller.ts";
+import type { Mode, ShopNumber } from "../../../contract/caller.ts";
 import type { Event } from "../../events/events.schemas.ts";
 import type { StoredEndpoint } from "../endpoints/endpoints.store.ts";
 import type { DeliveryKind } from "../webhooks.schemas.ts";
@@ -16,7 +16,7 @@ const MAX_ATTEMPTS = 1_000;
 export interface CourierEndpoint extends StoredEndpoint {
   readonly accountId: string;
   readonly mode: Mode;
-  readonly shop: number;
+  readonly shop: ShopNumber;
   readonly lastEventId: bigint;
   /** Grows with each save and change. What was read of an older version can no longer be saved. */
   readonly version: bigint;

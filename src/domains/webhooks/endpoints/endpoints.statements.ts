@@ -1,4 +1,4 @@
-import { type Mode, modes } from "../../../contract/caller.ts";
+import { type Mode, modes, type ShopNumber } from "../../../contract/caller.ts";
 import { inColumn, numberInColumn, rowMapping } from "../../../storage/row-mapping.ts";
 import { acrossShops, change, type IdRow, query } from "../../../storage/statement.ts";
 import { count, enumeration, insertInto, integer, optional, type RowOf, table, text } from "../../../storage/table.ts";
@@ -51,7 +51,7 @@ export type OwnedEndpointRow = EndpointRow & { shop: bigint };
 
 /** What identifies an endpoint, and the same without its mode: the shop has one. */
 export type Key = [accountId: string, mode: Mode, id: string];
-export type KeyInShop = [shop: number, endpointId: string];
+export type KeyInShop = [shop: ShopNumber, endpointId: string];
 /** The fields that are stored as they are sent. All of them are shown. */
 type SentFields = Pick<RecordedEndpoint, Exclude<keyof (NewEndpoint & EndpointPatch), "paused" | "expiresAt">>;
 
@@ -122,7 +122,7 @@ export const restart = change<[health: string, ...Key]>(
  * Skips the events of the shop `$1` up to `$2`. The endpoint may still follow the shop from before a reset. The next
  * version keeps a process with a test in progress from saving the position before.
  */
-export const skipTo = change<[shop: number, position: bigint, ...Key]>(
+export const skipTo = change<[shop: ShopNumber, position: bigint, ...Key]>(
   `UPDATE webhook_endpoints SET followed_shop = $1, position = $2, version = version + 1
    WHERE account_id = $3 AND mode = $4 AND id = $5`,
 );

@@ -1,5 +1,5 @@
 import { present } from "../../../collections/present.ts";
-import type { Caller, ShopName } from "../../../contract/caller.ts";
+import type { Caller, ShopName, ShopNumber } from "../../../contract/caller.ts";
 import { failure, invalidBody } from "../../../contract/errors.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
 import { toNumber } from "../../../storage/row-mapping.ts";
@@ -145,7 +145,7 @@ export class EndpointStore {
   }
 
   /** The beginning of a change: locks the shop, and reads the endpoint, if there is one. */
-  *#lock({ accountId, mode }: ShopName, shop: number, id: string, now = this.#clock.now()) {
+  *#lock({ accountId, mode }: ShopName, shop: ShopNumber, id: string, now = this.#clock.now()) {
     const locked = yield* lockShop(shop, now);
     const row = yield* first(sql.endpointById, accountId, mode, id);
     return { locked, before: row && toEndpoint(row) };

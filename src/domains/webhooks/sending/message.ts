@@ -1,4 +1,4 @@
-import type { Mode } from "../../../contract/caller.ts";
+import type { Mode, ShopNumber } from "../../../contract/caller.ts";
 import { exactJson } from "../../../contract/serialize.ts";
 import type { Event } from "../../events/events.schemas.ts";
 import { messageId } from "../secrets/signatures.ts";
@@ -7,7 +7,7 @@ import { TEST_TYPE } from "../webhooks.schemas.ts";
 export interface MessageEndpoint {
   readonly id: string;
   /** The internal number of the shop. */
-  readonly shop: number;
+  readonly shop: ShopNumber;
   readonly mode: Mode;
 }
 
