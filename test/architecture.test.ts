@@ -116,7 +116,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^limits\//,
-    may: /^(limits\/|contract\/bans\.ts$|http\/interfaces\.ts$|storage\/(storage|statement|table|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
+    may: /^(limits\/|contract\/(bans|limits)\.ts$|http\/interfaces\.ts$|storage\/(storage|statement|table|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
     because: "the limiter implements an interface of http, and uses the interface of the storage",
   },
   { of: /^collections\//, may: /^collections\//, because: "a map knows no part that uses it" },

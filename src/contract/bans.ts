@@ -49,3 +49,11 @@ export function nextBan({ bannedUntil, bans }: KeyBans, now: number) {
 function banSeconds(number: number): number {
   return Math.min(banSchedule.longest, banSchedule.first * 2 ** (number - 1));
 }
+
+/** A ban of a key. */
+export interface Ban {
+  /** When it ends, in Unix milliseconds. */
+  readonly until: number;
+  /** How many seconds it lasts; undefined if it began earlier. */
+  readonly seconds: number | undefined;
+}

@@ -2,9 +2,9 @@ import { ContractError, contractFaults } from "../contract/check.ts";
 import type { DueTimes } from "../contract/due-times.ts";
 import type { EventFilter } from "../contract/event-filter.ts";
 import type { BoundOperation } from "../contract/handler.ts";
+import type { LimitReader } from "../contract/limits.ts";
 import type { EventType, Operation } from "../contract/operation.ts";
 import { repeated } from "../contract/operation-faults.ts";
-import type { Limiter } from "../http/interfaces.ts";
 import { type Settings, type SettingValues, settingFaults } from "../settings/setting.ts";
 import type { ChangesOfStore, Storage } from "../storage/storage.ts";
 import type { Table } from "../storage/table.ts";
@@ -34,7 +34,7 @@ export interface Host {
   readonly expiry: ExpiryClock;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly limiter: Pick<Limiter, "limitStatus">;
+  readonly limiter: LimitReader;
   /** The folder of an embedded store, where a domain may keep a file next to it; undefined for another store. */
   readonly dataFolder: string | undefined;
   /** True if the service runs for development. */

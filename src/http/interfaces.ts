@@ -1,5 +1,7 @@
+import type { Ban } from "../contract/bans.ts";
 import type { Caller, SeparateQuota, ShopNumber } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
+import type { LimiterAdmission, LimitFigures, LimitReader } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { RequestStage } from "../contract/requests.ts";
 import type { Change, Query, Read } from "../contract/steps.ts";
@@ -19,63 +21,27 @@ export interface Authenticator {
    * be changed.
    */
   ban(caller: Caller): Promise<Ban | undefined>;
-  /** Grows whenever keys may have changed, here or in another process. */
+  /**
+   * Grows whenever keys may have changed, here or in another process. Read it before `authenticate`: a change during the
+   * look-up is then noticed.
+   */
   readonly version: number;
 }
 
-/** A ban of a key. */
-export interface Ban {
-  /** When it ends, in Unix milliseconds. */
-  readonly until: number;
-  /** How many seconds it lasts; undefined if it began earlier. */
-  readonly seconds: number | undefined;
-}
-
-/** The windows in which requests are counted: those of the account, and the minute of a key with a limit of its own. */
-export type WindowName = "day" | "minute" | "key";
-
-/** The decision about one request, with the values of the limit headers. */
-export interface Admission {
-  readonly verdict: "admitted" | "limited" | "banned";
-  /** The maximum number of requests in the window with the least remaining. */
-  readonly limit: number;
-  /** Requests left in that window after this one. */
-  readonly remaining: number;
-  /** When that window ends, in Unix seconds. */
-  readonly reset: number;
-  /** Whole seconds until a request can be admitted again, at least 1; 0 when admitted. */
+/** The key is banned. */
+export interface Banned extends LimitFigures {
+  readonly verdict: "banned";
+  /** As in `Limited`. */
   readonly retryAfter: number;
-  /** The used-up window, when limited. */
-  readonly window?: WindowName;
-  /** True if the request was the last strike of its key, which is to be banned. The limiter has forgotten the strikes. */
-  readonly isLastStrike?: true;
+  readonly window?: never;
+  readonly isLastStrike?: never;
 }
 
-/** The decision of a limiter, which bans nobody. */
-export type LimiterAdmission = Admission & { readonly verdict: "admitted" | "limited" };
-
-/** The state of one window of a shop. */
-export interface WindowStatus {
-  /** The maximum number of requests in the window. */
-  readonly limit: number;
-  readonly used: number;
-  readonly remaining: number;
-  /** When it ends, in Unix seconds. */
-  readonly reset: number;
-}
-
-/** The limits of a key and its shop, by `WindowName`. */
-export interface LimitStatus {
-  readonly minute: WindowStatus;
-  readonly day: WindowStatus;
-  /** The key's own minute, if it has one. */
-  readonly key?: WindowStatus;
-  /** Requests that the key has sent too early after a 429. */
-  readonly strikes: number;
-}
+/** The decision about one request. */
+export type Admission = LimiterAdmission | Banned;
 
 /** Decides whether a request is admitted, and counts it, in one atomic step. */
-export interface Limiter {
+export interface Limiter extends LimitReader {
   /** For a request with a valid key: the windows of the shop and the key's strikes. */
   admit(caller: Caller): MaybePromise<LimiterAdmission>;
   /**
@@ -83,8 +49,6 @@ export interface Limiter {
    * (`sandbox`). If it is admitted, the `Admission` shows the normal windows of the shop.
    */
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<LimiterAdmission>;
-  /** The limits of the key and its shop, without counting a request. */
-  limitStatus(caller: Caller): MaybePromise<LimitStatus>;
   /** For a request without a valid key: the window of its address. */
   admitAddress(address: string): MaybePromise<LimiterAdmission>;
   /** The state of an address's window, without counting a request. */

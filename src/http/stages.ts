@@ -3,6 +3,7 @@ import type { Caller, Mode } from "../contract/caller.ts";
 import * as errors from "../contract/errors.ts";
 import { type Failure, failure, lacksScope } from "../contract/errors.ts";
 import type { Input } from "../contract/handler.ts";
+import type { Limited } from "../contract/limits.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { SIMULATE } from "../contract/requests.ts";
@@ -18,7 +19,7 @@ import type { PathAdvice } from "./input/path-advice.ts";
 import type { BodyResult } from "./input/read-body.ts";
 import { queryText } from "./input/read-input.ts";
 import { bearerToken, explainMismatch, missingKeyMessage } from "./input/request-headers.ts";
-import type { Admission, Authenticator, Limiter, Store } from "./interfaces.ts";
+import type { Admission, Authenticator, Banned, Limiter, Store } from "./interfaces.ts";
 import type { LoadShedder } from "./load-shedder.ts";
 import { isLongPage, readLongPage } from "./response/long-pages.ts";
 import { type Rendered, streamResponse, successResponse, type Unread } from "./response/response.ts";
@@ -188,13 +189,13 @@ function admit(exchange: Exchange, identity: Caller | Failure, services: StageSe
 }
 
 /** What a request of a banned key gets. `until` and `now` are in Unix milliseconds. */
-function banned({ perMinute }: Caller, until: number, now: number): Admission {
+function banned({ perMinute }: Caller, until: number, now: number): Banned {
   const retryAfter = Math.max(1, Math.ceil((until - now) / 1000));
   return { verdict: "banned", limit: perMinute, remaining: 0, reset: Math.ceil(until / 1000), retryAfter };
 }
 
 /** Bans the key whose last strike this was. If the store fails, the request is refused as limited, and strikes are counted from 0 again. */
-async function banKey(caller: Caller, limited: Admission, services: StageServices): Promise<Admission> {
+async function banKey(caller: Caller, limited: Limited, services: StageServices): Promise<Limited | Banned> {
   const { authenticator, clock, abuse } = services;
   const ban = await authenticator.ban(caller);
   if (!ban) return limited;
@@ -212,7 +213,7 @@ function noteInvalidKey({ address }: Exchange, failed: Failure, { abuse }: Stage
 /** Reports a request over a limit or of a banned key, and says why it is refused. */
 function deny(
   { caller }: Exchange,
-  { verdict, retryAfter, limit, window }: Admission,
+  { verdict, retryAfter, limit, window }: Limited | Banned,
   { metrics }: StageServices,
 ): Failure {
   const wait = count(retryAfter, "second");

@@ -16,7 +16,7 @@ import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
 import { rounds } from "../../test/harness/test-length.ts";
 import { migrations } from "../app/schema.ts";
 import type { Caller } from "../contract/caller.ts";
-import type { LimiterAdmission } from "../http/interfaces.ts";
+import type { LimiterAdmission } from "../contract/limits.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { admissionOf, WindowLimiter } from "./limiter.ts";
 import { LimitStore } from "./limits.store.ts";

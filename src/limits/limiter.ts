@@ -1,6 +1,7 @@
 import { strikesForBan } from "../contract/bans.ts";
 import { addressQuota, type Caller, type Quota, type SeparateQuota, sandboxQuota } from "../contract/caller.ts";
-import type { Limiter, LimiterAdmission, LimitStatus, WindowStatus } from "../http/interfaces.ts";
+import type { LimiterAdmission, LimitStatus, WindowStatus } from "../contract/limits.ts";
+import type { Limiter } from "../http/interfaces.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import {
   type Decision,

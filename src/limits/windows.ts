@@ -1,5 +1,5 @@
 import type { Quota } from "../contract/caller.ts";
-import type { LimiterAdmission, WindowName } from "../http/interfaces.ts";
+import type { Limited, WindowName } from "../contract/limits.ts";
 import { DAY_MS, MINUTE_MS, retryAfterOf } from "../timing/clock.ts";
 
 /** For this long after the first 429, in milliseconds, requests are not strikes: they may already have been sent. */
@@ -245,7 +245,7 @@ export function roomIn({ limit, window }: LimitedWindow, weight: number): number
 }
 
 /** The figures of the used-up window that ends last; of the first if several end in the same second. */
-export function refusal({ windows, now, weight }: Decision): LimiterAdmission {
+export function refusal({ windows, now, weight }: Decision): Limited {
   let [last, retryAfter] = [windows[0] as LimitedWindow, -1];
   for (const one of windows) {
     const wait = roomIn(one, weight) > 0 ? 0 : retryAfterOf(one.window.ends - now);

@@ -82,8 +82,10 @@ test("control: fails if deciding and counting are two steps", async () => {
     const before = used.get(accountId) ?? 0;
     await new Promise(setImmediate);
     used.set(accountId, before + 1);
-    const verdict = before < perMinute ? "admitted" : "limited";
-    return { verdict, limit: perMinute, remaining: Math.max(0, perMinute - before - 1), reset: 1, retryAfter: 1 };
+    const figures = { limit: perMinute, remaining: Math.max(0, perMinute - before - 1), reset: 1 };
+    return before < perMinute
+      ? { ...figures, verdict: "admitted", retryAfter: 0 }
+      : { ...figures, verdict: "limited", retryAfter: 1, window: "minute" };
   });
   const responses = await burst(service.app.port, 3 * LIMIT, [await service.newKey("enterprise", minute)]);
   expect(count(responses, 200)).toBeGreaterThan(LIMIT);

@@ -1,7 +1,8 @@
 import { expect } from "bun:test";
 import { type Arbitrary, array, constantFrom, integer, oneof, record } from "fast-check";
 import type { Caller, Mode, Quota } from "../../src/contract/caller.ts";
-import type { Limiter, LimiterAdmission, WindowName } from "../../src/http/interfaces.ts";
+import type { LimiterAdmission, WindowName } from "../../src/contract/limits.ts";
+import type { Limiter } from "../../src/http/interfaces.ts";
 import { callerWith } from "../harness/callers.ts";
 import type { ManualClock } from "../harness/manual-clock.ts";
 

@@ -1,7 +1,8 @@
 import { RecentMap } from "../../collections/recent-map.ts";
+import type { Ban } from "../../contract/bans.ts";
 import type { Caller } from "../../contract/caller.ts";
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
-import type { Authenticator, Ban } from "../../http/interfaces.ts";
+import type { Authenticator } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { ReadableStorage } from "../../storage/storage.ts";
 import type { Query } from "../../storage/transaction.ts";

@@ -1,6 +1,6 @@
 import { banSchedule, nextBan, strikesForBan } from "../../contract/bans.ts";
 import type { Handlers } from "../../contract/handler.ts";
-import type { Limiter } from "../../http/interfaces.ts";
+import type { LimitReader } from "../../contract/limits.ts";
 import { waitFor } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { AccountStore } from "../accounts/accounts.store.ts";
@@ -12,7 +12,7 @@ import { banOf, toApiKeyBody } from "./keys.ts";
 export function currentKeyHandlers(
   keys: KeyStore,
   accounts: AccountStore,
-  limiter: Pick<Limiter, "limitStatus">,
+  limiter: LimitReader,
   clock: Clock,
 ): Handlers<typeof currentKeyOperations> {
   return {

@@ -1,7 +1,6 @@
-import { banEnd, nextBan } from "../../contract/bans.ts";
+import { type Ban, banEnd, nextBan } from "../../contract/bans.ts";
 import type { Caller, Mode, Scope } from "../../contract/caller.ts";
 import type { Failure } from "../../contract/errors.ts";
-import type { Ban } from "../../http/interfaces.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { recordEnvironment } from "../../storage/environment.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";

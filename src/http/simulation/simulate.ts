@@ -1,11 +1,12 @@
 import { nextBan } from "../../contract/bans.ts";
 import type { Caller } from "../../contract/caller.ts";
 import { type Failure, keyBanned, rateLimitExceeded } from "../../contract/errors.ts";
+import type { LimitStatus } from "../../contract/limits.ts";
 import { MAX_DELAYED } from "../../contract/requests.ts";
 import { type Clock, MINUTE_SECONDS } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { CompiledOperation } from "../compiled-operation.ts";
-import type { Limiter, LimitStatus } from "../interfaces.ts";
+import type { Limiter } from "../interfaces.ts";
 import { invalidSimulation, noResponse, type Simulation } from "./read-simulation.ts";
 
 interface Services {

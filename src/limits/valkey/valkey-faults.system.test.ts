@@ -6,7 +6,7 @@ import { openProcess, type TestProcess } from "../../../test/harness/limiter-pro
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import { addressQuota, type Caller } from "../../contract/caller.ts";
-import type { LimiterAdmission } from "../../http/interfaces.ts";
+import type { LimiterAdmission } from "../../contract/limits.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 
 const PROCESSES = 4;
