@@ -5,6 +5,7 @@ import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
+import { openStorage } from "../../app/store/engines.ts";
 import { DAY_MS, MINUTE_MS } from "../../timing/clock.ts";
 
 const ALL = ["read", "write"] as const;
@@ -198,6 +199,32 @@ describe("a reset", () => {
     expect((await call("GET", "/pets")).json).toEqual([{ id: 1, name: "Rex", categoryId: 1, status: "available" }]);
     const { id, placedAt } = (await order(1)).json;
     expect([id, placedAt]).toEqual([1, time(service.clock.now())]);
+  });
+
+  test("keeps how many animals the sandbox may hold", async () => {
+    const { account, call, add, reset } = await newSandbox();
+    await service.store.run(`UPDATE shops SET animals_allowed = 1 WHERE shop = ${await service.shop(account.id)}`);
+    await reset();
+    await add(1);
+    expect((await call("POST", "/pets", { name: "Rex", categoryId: 1 })).json.code).toBe("shop_full");
+  });
+
+  test("is answered when all processes know the new shop", async () => {
+    const asked = Promise.withResolvers<string>();
+    const known = Promise.withResolvers<void>();
+    const changesPropagated = () => {
+      asked.resolve("asked");
+      return known.promise;
+    };
+    const waiting = await TestService.start({
+      openStore: async (...args) => Object.assign(await openStorage(...args), { changesPropagated }),
+    });
+    const { key } = await waiting.newAccountWithKey("pro");
+    const isReset = waiting.call("POST", "/sandbox/reset", { key, body: { animals: "none" } });
+    expect(await Promise.race([asked.promise, isReset.then(() => "answered")])).toBe("asked");
+    known.resolve();
+    expect((await isReset).status).toBe(200);
+    await waiting.stop();
   });
 
   test("adds the animals of a first start on request", async () => {
