@@ -314,6 +314,19 @@ describe("a response is", () => {
     expect((await create("a")).json.code).toBe("invalid_api_key");
   });
 
+  test("not stored for a key that was revoked in between: another key gets its own", async () => {
+    const other = await service.app.keys.issueKey(account.account.id, "other", [...scopes], service.clock.now());
+    const limit = (by: string) =>
+      send("a", `/keys/${other.record.id}`, { limitPerMinute: 9 }, { key: by, method: "PATCH" });
+    await animals(); // the process knows the key from here on, and does not notice the next line
+    await service.store.run(`UPDATE api_keys SET revoked_at = 1 WHERE id = '${account.record.id}'`);
+    const replies = [await limit(key), await limit(other.key)];
+    expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual([
+      [401, false],
+      [200, false],
+    ]);
+  });
+
   test("deleted after 24 hours", async () => {
     for (const name of ["a", "b", "c"]) await create(name);
     service.clock.advance(24 * HOUR_MS - 1);
