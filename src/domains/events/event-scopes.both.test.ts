@@ -1,11 +1,14 @@
 // Events that only some keys may read: those of keys and webhook endpoints, whose type names a scope.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DistantStorage } from "../../../test/harness/distant-storage.ts";
 import { Listener } from "../../../test/harness/listener.ts";
+import { untilMetric } from "../../../test/harness/metrics.ts";
 import { nextOf } from "../../../test/harness/next-page.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { secretKey } from "../../../test/harness/webhook-service.ts";
+import { openStorage } from "../../app/store/engines.ts";
 import type { Scope } from "../../contract/caller.ts";
 import { SCAN_LIMIT } from "../../storage/pages.ts";
 import { exampleKey } from "../keys/keys.schemas.ts";
@@ -80,6 +83,25 @@ describe("a key without the scope", () => {
     const pages = await walk(`${sort}limit=1`, reader);
     expect(pages.filter((page) => page.length > 0)).toEqual(expected);
     expect(pages.length - expected.length).toBeLessThanOrEqual(1);
+  });
+
+  test("gets its own page if a key with the scope asks for the same at the same moment", async () => {
+    const storages: DistantStorage[] = [];
+    const openStore = async (...args: Parameters<typeof openStorage>) => {
+      const storage = new DistantStorage(await openStorage(...args));
+      storages.push(storage);
+      return storage;
+    };
+    const distant = await TestService.start({ openStore });
+    const { account, key } = await distant.newAccountWithKey("pro", undefined, ["read", "admin"]);
+    const other = await distant.app.keys.issueKey(account.id, "reader", ["read"], distant.clock.now());
+    const found = Promise.withResolvers<void>();
+    for (const storage of storages) storage.readsAfter = found.promise;
+    const pages = [key, other.key].map((by) => distant.call("GET", "/events", { key: by }));
+    await untilMetric(distant.app.base, "petstore_requests_pending", 2); // both wait until their keys are found
+    found.resolve();
+    expect((await Promise.all(pages)).map(({ json }) => json.length)).toEqual([2, 0]);
+    await distant.stop();
   });
 
   test("gets 403 for one such event", async () => {
