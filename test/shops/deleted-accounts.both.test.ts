@@ -1,9 +1,10 @@
 // An account that was deleted leaves no row, and its id in no file of the store. Others keep all.
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { WindowLimiter } from "../../src/limits/limiter.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/timing/clock.ts";
 import { turns } from "../../src/timing/turns.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
@@ -156,6 +157,16 @@ describe("a deleted account", () => {
     const usage = await service.store.rows(`SELECT 1 FROM usage_counts WHERE account_id = '${account.id}'`);
     expect(usage).toEqual([]);
     await service.store.remove();
+  });
+
+  test("is forgotten by the limiter, which would save its counts again", async () => {
+    using forget = spyOn(WindowLimiter.prototype, "forget");
+    const service = await TestService.start();
+    const { account } = await service.newAccountWithKey("pro");
+    await service.app.accounts.delete(account.id, service.clock.now());
+    await untilGone(service, account.id);
+    expect(forget).toHaveBeenCalledWith(account.id);
+    await service.stop();
   });
 
   test("is removed if the clock was a day ahead when it was deleted", async () => {
