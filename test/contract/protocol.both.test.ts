@@ -1,5 +1,5 @@
 // What belongs to no operation: unknown paths and methods, other sites, anonymous clients, removal, failures.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { failure } from "../../src/contract/errors.ts";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { petNotFound } from "../../src/domains/pets/pets.operations.ts";
@@ -281,6 +281,7 @@ describe("failures", () => {
     ],
     ["no outcome", function* () {}],
   ])("%s inside a handler returns a 500 without details, and is logged", async (_name, getPet) => {
+    using shown = spyOn(console, "error").mockImplementation(() => {});
     const service = await serviceWith(getPet as () => never);
     const key = await service.newKey();
     const { status, json, headers, text } = await service.call("GET", "/pets/1", { key });
@@ -289,6 +290,7 @@ describe("failures", () => {
     expect((await service.call("GET", "/pets", { key })).status).toBe(200);
     await service.stop();
     expect(service.logLines.join("\n")).toContain(`"requestId":"${headers.get("x-request-id")}"`);
+    expect(shown.mock.calls).toEqual([[expect.stringContaining('"event":"request_failed"')]]); // by the test service
   });
 
   test("an unavailable store returns a 503 with Retry-After", async () => {

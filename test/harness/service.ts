@@ -3,6 +3,7 @@ import { domains as allDomains } from "../../src/app/domains.ts";
 import { openStorage } from "../../src/app/store/engines.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { type Mode, type Quota, type Scope, type ShopNumber, shopNumber } from "../../src/contract/caller.ts";
+import { internalError } from "../../src/contract/errors.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import type { Account, Agreement, Plan } from "../../src/domains/accounts/accounts.ts";
 import type { ServedDomain } from "../../src/domains/callers.ts";
@@ -12,6 +13,7 @@ import { checkedChanges } from "./checked-changes.ts";
 import { type CheckedResponse, DocumentCheck, type StoredEvent } from "./document-check.ts";
 import { evidence } from "./evidence.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { eventually } from "./program.ts";
 import { newTestStore, type TestStore } from "./test-store.ts";
 
 export interface Call {
@@ -99,8 +101,19 @@ export class TestService {
       headers: response.headers,
       text: await textOf(response),
     };
+    if (received.status === internalError.status) await this.#showCause(received);
     this.#check.check(received);
     return { ...received, json: received.text === "" || isStream(response) ? undefined : JSON.parse(received.text) };
+  }
+
+  /** Shows why a request failed, which the service tells only its log. */
+  async #showCause({ headers }: CheckedResponse): Promise<void> {
+    const id = `"requestId":"${headers.get("x-request-id")}"`;
+    const lines = await eventually(
+      () => this.logLines.filter((line) => line.includes(id)),
+      (found) => found.length > 0,
+    );
+    for (const line of lines.filter((one) => one.includes('"level":"error"'))) console.error(line);
   }
 
   /** Checks a response that was not received by `call` against the document. */
