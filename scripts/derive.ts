@@ -5,7 +5,7 @@ import { domains } from "../src/app/domains.ts";
 import { openApiDocument } from "../src/app/web/documents.ts";
 import { settings as ownSettings } from "../src/config/service-settings.ts";
 import { readConfig } from "../src/config.ts";
-import { settingsOf } from "../src/domains/domain.ts";
+import { checkDomains, settingsOf } from "../src/domains/domain.ts";
 import { logEvents } from "../src/telemetry/log-events.ts";
 import { broken, promisesOf } from "../test/document/promises.ts";
 import { interopList } from "../test/harness/interop-tools.ts";
@@ -14,6 +14,8 @@ import { derivedParts, replacePart } from "./derive/docs.ts";
 import { generatedModules } from "./derive/generated-files.ts";
 
 const settings = { ...ownSettings, ...settingsOf(domains) };
+
+checkDomains(domains, Object.keys(ownSettings)); // the service does not start with such faults
 
 const operations = domains.flatMap((domain) => domain.operations);
 

@@ -11,6 +11,7 @@ import { keyDigest } from "../domains/keys/api-key.ts";
 import { KeyStore } from "../domains/keys/keys.store.ts";
 import { PetPages } from "../domains/pets/lists/pets-by-id.store.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
+import { systemClock } from "../timing/clock.ts";
 import { firstStart } from "./first-start.ts";
 import { migrations } from "./schema.ts";
 
@@ -47,7 +48,7 @@ test("makes an account, its key and 24 animals in four categories, once", async 
     "5 Kiwi",
     "6 Nemo",
   ]);
-  const categoryStore = new CategoryStore(storage);
+  const categoryStore = new CategoryStore(storage, systemClock);
   const { items: categories } = await storage.read(categoryStore.page(shop, undefined, 100));
   expect(categories.map(({ id, name }) => `${id} ${name}`)).toEqual(["1 Dogs", "2 Cats", "3 Birds", "4 Fish"]);
   const accountsBefore = spyOn(accounts, "list");

@@ -1,7 +1,7 @@
 import { bind } from "../contract/handler.ts";
 import { setting, trueOrFalse } from "../settings/setting.ts";
 import type { Storage } from "../storage/storage.ts";
-import { MINUTE_MS, systemClock } from "../timing/clock.ts";
+import { type Clock, MINUTE_MS, systemClock } from "../timing/clock.ts";
 import { noteAccountChange } from "./accounts/account-changes.store.ts";
 import type { ServedHost } from "./callers.ts";
 import { categoryHandlers } from "./categories/categories.handlers.ts";
@@ -86,7 +86,8 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
   settings,
   commands: [
     importCommand(
-      (storage, valuesOf, isStrict) => petsOf(storage, isStrict || valuesOf(settings).PETSTORE_STRICT_CATEGORIES),
+      (storage, valuesOf, isStrict) =>
+        petsOf(storage, isStrict || valuesOf(settings).PETSTORE_STRICT_CATEGORIES, systemClock),
       categoryIds,
     ),
     exportCommand,
@@ -125,7 +126,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
   },
 });
 
-function petsOf(storage: Storage, isStrict: boolean, clock = systemClock): PetStore {
+function petsOf(storage: Storage, isStrict: boolean, clock: Clock): PetStore {
   return new PetStore(storage, {
     categoryExists: isStrict ? categoryExists : undefined,
     orderOf: decidingOrder,

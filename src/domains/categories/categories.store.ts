@@ -10,7 +10,7 @@ import { change, type IdRow, query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { count, insertInto, integer, optional, type RowOf, table, text } from "../../storage/table.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import { type Clock, systemClock } from "../../timing/clock.ts";
+import type { Clock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { type Author, publish } from "../events/publish.ts";
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
@@ -122,7 +122,7 @@ export class CategoryStore {
   readonly #storage: Storage;
   readonly #clock: Clock;
 
-  constructor(storage: Storage, clock: Clock = systemClock) {
+  constructor(storage: Storage, clock: Clock) {
     this.#storage = storage;
     this.#clock = clock;
   }

@@ -1,6 +1,7 @@
 import type { ShopNumber } from "../../contract/caller.ts";
 import { type Failure, failure } from "../../contract/errors.ts";
 import type { EventFilter } from "../../contract/event-filter.ts";
+import type { EventType } from "../../contract/operation.ts";
 import { Int64 } from "../../contract/schemas.ts";
 import { type IdRow, query } from "../../storage/statement.ts";
 import { count } from "../../storage/table.ts";
@@ -13,6 +14,7 @@ import { figure } from "../shops/shops.operations.ts";
 import {
   orderCancelled,
   orderConfirmed,
+  orderExpired,
   orderNotConfirmed,
   orderNotOpen,
   orderReturned,
@@ -83,16 +85,16 @@ export const orderEventFilter: EventFilter = {
   passes: ({ subject }, id) => subject.type === "order" && subject.id === id,
 };
 
-const ofDay = (name: string, description: string, type: string, example = 0): DayFigure => ({
+const ofDay = (name: string, description: string, { type }: EventType, example = 0): DayFigure => ({
   name,
   field: name,
   description,
   example,
   inEvents: eventsWhere(`type = '${type}'`),
 });
-export const sold = ofDay("sold", "Orders that were confirmed.", "order.confirmed", 1);
-export const expired = ofDay("expired", "Orders that expired.", "order.expired");
-export const returned = ofDay("returned", "Orders whose animal was returned.", "order.returned");
+export const sold = ofDay("sold", "Orders that were confirmed.", orderConfirmed, 1);
+export const expired = ofDay("expired", "Orders that expired.", orderExpired);
+export const returned = ofDay("returned", "Orders whose animal was returned.", orderReturned);
 /** The column of how many orders are `placed`. */
 export const openOrders = "open_orders";
 
