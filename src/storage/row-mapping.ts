@@ -89,7 +89,7 @@ class RowMapping<T extends object, R extends Row, W extends Row> {
   /** All columns that are written. */
   readonly columns: readonly (keyof W & string)[];
   /** Those of them that are read. */
-  readonly listed: readonly (keyof W & keyof R & string)[];
+  readonly readColumns: readonly (keyof W & keyof R & string)[];
   readonly #table: string;
   readonly #fields: readonly NamedField<T, R>[];
   readonly #written: readonly WrittenColumn<T, keyof W & string>[];
@@ -102,7 +102,7 @@ class RowMapping<T extends object, R extends Row, W extends Row> {
       Object.entries({ ...write, ...search }).map(([column, valueOf]) => ({ column, name, valueOf })),
     );
     this.columns = this.#written.map(({ column }) => column);
-    this.listed = named.flatMap(([, { write }]) => Object.keys(write) as (keyof W & keyof R & string)[]);
+    this.readColumns = named.flatMap(([, { write }]) => Object.keys(write) as (keyof W & keyof R & string)[]);
   }
 
   /** The values of all columns, in their order. */

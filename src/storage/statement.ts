@@ -47,7 +47,7 @@ export type QueryStatement<P extends Values = Values, R extends Row = Row> = Sta
 /** A statement that inserts, updates or deletes. */
 export type ChangeStatement<P extends Values = Values, R extends Row = Row> = Statement<P, R, "change">;
 
-/** All statements that were made when their modules were loaded. */
+/** All statements of the modules that are loaded. */
 export const statements: Statement[] = [];
 
 /** The values of the parameters of a statement. */
@@ -55,16 +55,16 @@ export type ValuesOf<S> = S extends Statement<infer P> ? P : never;
 
 /** A statement that only reads. */
 export function query<P extends Values = [], R extends Row = Row>(sql: string): QueryStatement<P, R> {
-  return made({ sql, kind: "query" });
+  return registered({ sql, kind: "query" });
 }
 
 /** A statement that inserts, updates or deletes. */
 export function change<P extends Values = [], R extends Row = Row>(sql: string): ChangeStatement<P, R> {
-  return made({ sql, kind: "change" });
+  return registered({ sql, kind: "change" });
 }
 
-/** Lists a statement. */
-export function made<S extends Statement>(statement: S): S {
+/** Adds a statement to the list of all. */
+export function registered<S extends Statement>(statement: S): S {
   statements.push(statement);
   return statement;
 }
@@ -93,7 +93,7 @@ function fromCache(statement: Statement): Statement {
  * with one statement.
  */
 export function lookUp<P extends Values = [], R extends Row = Row>(sqlFor: SqlFor): QueryStatement<P, R> {
-  return made({ sql: sqlFor(parameter), sqlFor, kind: "query", isLookUp: true });
+  return registered({ sql: sqlFor(parameter), sqlFor, kind: "query", isLookUp: true });
 }
 
 /**
@@ -101,7 +101,7 @@ export function lookUp<P extends Values = [], R extends Row = Row>(sqlFor: SqlFo
  * requests with one statement.
  */
 export function pageRead<P extends Values = [], R extends Row = Row>(sqlFor: SqlFor): QueryStatement<P, R> {
-  return made({ sql: sqlFor(parameter), sqlFor, kind: "query", isPage: true });
+  return registered({ sql: sqlFor(parameter), sqlFor, kind: "query", isPage: true });
 }
 
 const parameter = (number: number) => `$${number}`;
@@ -112,7 +112,7 @@ const parameter = (number: number) => `$${number}`;
  * For background work, it reads only keys, ids and times. Later statements read the rest, and name the shop.
  */
 export function acrossShops<P extends Values = [], R extends Row = Row>(sql: string): QueryStatement<P, R> {
-  return made({ sql, kind: "query", acrossShops: true });
+  return registered({ sql, kind: "query", acrossShops: true });
 }
 
 /**
@@ -127,7 +127,7 @@ export function acrossShops<P extends Values = [], R extends Row = Row>(sql: str
 export function lockStatement<P extends [owner: number | string, ...Values], R extends Row = Row>(
   sql: string,
 ): ChangeStatement<P, R> {
-  return made({ sql, kind: "change", locks: true });
+  return registered({ sql, kind: "change", locks: true });
 }
 
 type Integer = bigint | number;

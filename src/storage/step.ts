@@ -34,7 +34,7 @@ interface GroupStep {
 /** A step that runs in the store. */
 export type StoreStep = StatementStep | AppendStep | GroupStep;
 
-/** A step that runs nothing in the store: see `afterCommit`, `waitFor` and `pause`. */
+// Steps that run nothing in the store: see `afterCommit`, `waitFor` and `pause`.
 interface AfterCommit {
   readonly afterCommit: () => void;
 }
@@ -48,7 +48,7 @@ interface Pause {
 /** A step, as engines see it. */
 export type KnownStep = StoreStep | AfterCommit | Wait | Pause;
 
-/** What a step can be. That of a statement or a group depends on what it runs. */
+/** What kind a step can be. For a statement or a group, the caller says it. */
 type KindOf<S extends KnownStep> = S extends Wait | Pause
   ? "wait"
   : S extends AppendStep | AfterCommit

@@ -127,7 +127,7 @@ function deletion(name: string, owner: string, key: readonly string[]): OwnedRow
 /** What an insert has besides its columns. */
 interface InsertOptions<N extends string> {
   /** SQL of values that are not those of the parameter in their place. */
-  readonly made?: { readonly [C in N]?: (value: PlaceValue) => string };
+  readonly computed?: { readonly [C in N]?: (value: PlaceValue) => string };
   /** What comes after the values. */
   readonly end?: string;
 }
@@ -141,12 +141,12 @@ type NeededColumn<C extends Columns> = {
 export function insertInto<C extends Columns, const N extends readonly (keyof C & string)[]>(
   { name, columns }: Table<C>,
   names: N & (NeededColumn<C> extends N[number] ? unknown : { readonly lacks: Exclude<NeededColumn<C>, N[number]> }),
-  { made = {}, end = "" }: InsertOptions<N[number]> = {},
+  { computed = {}, end = "" }: InsertOptions<N[number]> = {},
 ): InsertStatement<ParametersOf<C, N>> {
   const head = `INSERT INTO ${name} (${names.join(", ")})`;
   const rowOf = (value: PlaceValue) =>
     names
-      .map((column, index) => made[column]?.(value) ?? value(index + 1, (columns[column] as Column).type))
+      .map((column, index) => computed[column]?.(value) ?? value(index + 1, (columns[column] as Column).type))
       .join(", ");
   const { sql, kind } = change<ParametersOf<C, N>>(
     `${head} VALUES (${rowOf((parameter) => `$${parameter}`)}) ${end}`.trim(),

@@ -1,6 +1,6 @@
 import type { Lasting } from "../contract/steps.ts";
 import type { Page } from "./pages.ts";
-import { type ChangeStatement, made, type Values } from "./statement.ts";
+import { type ChangeStatement, registered, type Values } from "./statement.ts";
 
 // What may be kept of a shop in memory, decided here alone. Each change of a shop writes its newest event into its row by a
 // `raisesVersion` statement, which raises the version of the shop when it is committed. `append` does not: what it adds
@@ -8,7 +8,7 @@ import { type ChangeStatement, made, type Values } from "./statement.ts";
 
 /** A change that raises the version of a shop, its first parameter: see `ChangesOfStore.versionOf`. */
 export function raisesVersion<P extends [shop: number, ...Values]>(sql: string): ChangeStatement<P> {
-  return made({ sql, kind: "change", raisesVersion: true });
+  return registered({ sql, kind: "change", raisesVersion: true });
 }
 
 /** A page of rows to which `append` adds, in this order. It lasts if rows with larger ids come after those of the page. */

@@ -38,8 +38,9 @@ function* checked<T>(steps: KnownSteps<T>): Change<T> {
     next = steps.next(yield next.value as Step<"change">);
   }
   const outcome: unknown = next.value;
-  const made = typeof outcome === "object" && outcome !== null && "made" in outcome ? outcome.made : outcome;
-  if (hasChanged && !hasExpired && isFailure(made))
+  const response =
+    typeof outcome === "object" && outcome !== null && "response" in outcome ? outcome.response : outcome;
+  if (hasChanged && !hasExpired && isFailure(response))
     throw new TypeError("A change has returned a failure, but changed something before.");
   return next.value;
 }

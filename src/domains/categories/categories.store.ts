@@ -62,7 +62,7 @@ const fields = rowMapping<Omit<Category, "id">, CategoryRow, Omit<RowOf<typeof c
     metadata: metadataField,
   },
 );
-const columns = `id, ${fields.listed.join(", ")}, ${metadataColumn("category", "categories")}`;
+const columns = `id, ${fields.readColumns.join(", ")}, ${metadataColumn("category", "categories")}`;
 type Key = [shop: ShopNumber, id: bigint];
 
 const byId = query<Key, CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);

@@ -112,7 +112,7 @@ export const orderFields = rowMapping<
   metadata: metadataField,
 });
 
-const { listed } = orderFields;
+const { readColumns } = orderFields;
 /** Those that filters look at, without an index. */
 const filtered = [
   "pet_id",
@@ -124,7 +124,7 @@ const filtered = [
   "confirmed_by_key",
   "category_id",
 ] as const;
-const select = `SELECT id, ${listed.join(", ")}, due_at, ${metadataColumn("order", "store_orders")} FROM store_orders`;
+const select = `SELECT id, ${readColumns.join(", ")}, due_at, ${metadataColumn("order", "store_orders")} FROM store_orders`;
 
 export const byId = query<Key, StoredOrderRow>(`${select} WHERE shop = $1 AND id = $2`);
 // `$2` is listed twice, so that PostgreSQL uses the index that has `pet_id` before the id. See docs/decisions.md.
@@ -218,7 +218,7 @@ export function readOrders(
   return readPage(
     {
       table: orderTable,
-      columns: search ? [...listed, "reference_start"] : listed,
+      columns: search ? [...readColumns, "reference_start"] : readColumns,
       scannedColumns: by === "reference_start" ? [...filtered, by] : filtered,
       attached,
       shop,

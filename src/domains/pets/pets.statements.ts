@@ -10,7 +10,7 @@ import { type PetRow, petFields, petTable } from "./pets.table.ts";
 
 type Key = [shop: ShopNumber, id: bigint];
 
-export const columns = `id, ${petFields.listed.join(", ")}, ${metadataColumn("pet", "pets")}`;
+export const columns = `id, ${petFields.readColumns.join(", ")}, ${metadataColumn("pet", "pets")}`;
 
 export const byId = lookUp<Key, PetRow>(
   (value) => `SELECT ${columns} FROM pets WHERE shop = ${value(1)} AND id = ${value(2)}`,
@@ -22,7 +22,7 @@ export const setStatus = change<[status: PetStatus, ...Key]>("UPDATE pets SET st
 export const insert = insertInto(petTable, ["shop", "id", "added_at", ...petFields.columns]);
 /** The event of a new animal. The last value is the JSON of the animal without its id and the first brace. */
 const log = insertInto(eventTable, ["shop", "under", "at", "id", "type", "actor", "request_id", "data"], {
-  made: { data: (value) => `'{"id":' || ${value(2, "INTEGER")} || ',' || ${value(8, "TEXT")}` },
+  computed: { data: (value) => `'{"id":' || ${value(2, "INTEGER")} || ',' || ${value(8, "TEXT")}` },
 });
 export const newPetRow = { count: countAnimals, insert, log, countGroup: countInCategory };
 export const lastId = query<[shop: ShopNumber], IdRow>("SELECT last_pet_id AS id FROM shops WHERE shop = $1");

@@ -11,9 +11,9 @@ import type { Rendered } from "../response/response.ts";
 import type { RequestIdentity } from "./request-identity.ts";
 import { mustBeStored, parseResponse, serializeResponse } from "./stored-response.ts";
 
-/** What a request with an idempotency key has made, or what is stored for its key. */
+/** The response that a request with an idempotency key has made, or what is stored for its key. */
 interface Made {
-  readonly made: Rendered | Failure;
+  readonly response: Rendered | Failure;
 }
 interface Stored {
   readonly stored: StoredResponse;
@@ -67,7 +67,7 @@ export function openChanges(responses: StoredResponses, store: Store, clock: Clo
     running.add(keyDigest);
     try {
       const done = await runOnce(compiled, identity, input);
-      if ("made" in done) return done.made;
+      if ("response" in done) return done.response;
       const { stored } = done;
       if (stored.fingerprint !== fingerprint) return reused(secret !== "");
       if (stored.response !== "") {
@@ -99,12 +99,12 @@ export function openChanges(responses: StoredResponses, store: Store, clock: Clo
     const change = await prepare(compiled, input);
     const changeAndStore = function* (): Change<Made | Stored> {
       const outcome = yield* change();
-      const made = isResponse(outcome) ? compiled.render(outcome, input) : undefined;
-      if (made && !mustBeStored(made)) return { made };
-      const stored = { fingerprint, response: made ? serializeResponse(made, identity) : "" };
+      const response = isResponse(outcome) ? compiled.render(outcome, input) : undefined;
+      if (response && !mustBeStored(response)) return { response };
+      const stored = { fingerprint, response: response ? serializeResponse(response, identity) : "" };
       const isFirst = yield* responses.add(storedIn(outcome, shop), keyDigest, stored, now);
       if (!isFirst) throw storedByAnother; // and the change is undone
-      return made ? { made } : { stored };
+      return response ? { response } : { stored };
     };
     for (;;) {
       try {

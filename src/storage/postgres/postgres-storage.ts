@@ -23,7 +23,7 @@ const ATTEMPTS = 2;
 const PAGE_ROWS = 404;
 /** Connections for transactions that begin with an append, and for others. Each runs one at a time. */
 const [APPENDERS, WRITERS] = [2, 3];
-/** How long a read, an append or a change of one statement may take, in milliseconds. A silent connection is closed 500 ms later. */
+/** How long a read, an append, the lease or the check may take, in milliseconds. A silent connection is closed 500 ms later. */
 const SINGLE_DEADLINE = 2_000;
 /** How long a read may take in total if it must wait for a new connection, in milliseconds. */
 const READ_DEADLINE = 2_500;
@@ -50,7 +50,7 @@ export class PostgresStorage implements OpenStorage {
   /** The connection of look-ups and pages, and that of all other reads. Each has many in flight at once. */
   readonly #keyed: ConnectionSlot;
   readonly #others: ConnectionSlot;
-  /** For changes of one statement. */
+  /** For the lease and the check. */
   readonly #writer: ConnectionSlot;
   readonly #slots: readonly ConnectionSlot[];
   readonly #transactions: Transactions;

@@ -1,7 +1,7 @@
 import type { QueryStatement, Row, SqlParameter, Values } from "../statement.ts";
 
 /** A read of this turn of the event loop. */
-interface Read {
+interface WaitingRead {
   readonly parameters: Values;
   readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: unknown) => void;
@@ -25,7 +25,7 @@ export function isShared({ isLookUp, isPage }: QueryStatement): boolean {
 export class SharedReads {
   readonly #read: (statement: QueryStatement, parameters: Values) => Promise<Row[]>;
   readonly #together = new Map<QueryStatement, QueryStatement>();
-  #waiting = new Map<QueryStatement, Read[]>();
+  #waiting = new Map<QueryStatement, WaitingRead[]>();
 
   constructor(read: (statement: QueryStatement, parameters: Values) => Promise<Row[]>) {
     this.#read = read;
@@ -53,7 +53,7 @@ export class SharedReads {
     }
   };
 
-  async #readAll(statement: QueryStatement, reads: readonly Read[]): Promise<void> {
+  async #readAll(statement: QueryStatement, reads: readonly WaitingRead[]): Promise<void> {
     try {
       const [only] = reads;
       if (reads.length === 1 && only) {

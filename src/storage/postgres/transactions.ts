@@ -60,7 +60,7 @@ function lockedBy(step: StoreStep): SqlParameter | undefined {
 }
 
 /**
- * Runs transactions of several statements. Each has its own connection while it runs, and is serializable unless it
+ * Runs transactions, except those that begin with `append`. Each has its own connection while it runs, and is serializable unless it
  * begins with a lock. After a conflict, a transaction runs again. Retries run one after the other, so that they do not
  * conflict with each other forever.
  *
@@ -121,25 +121,25 @@ export class Transactions {
   async #untilUnlocked<T>(attempt: () => Promise<T>, deadline: number): Promise<T> {
     for (;;) {
       try {
-        return await this.#run(attempt, deadline);
+        return await this.#withRetries(attempt, deadline);
       } catch (error) {
         if (!isLockTimeout(error) || performance.now() > deadline) throw error;
       }
     }
   }
 
-  async #run<T>(attempt: () => Promise<T>, deadline: number): Promise<T> {
+  async #withRetries<T>(attempt: () => Promise<T>, deadline: number): Promise<T> {
     try {
       return await attempt();
     } catch (error) {
       if (!mayRunAgain(error) || this.#isSilent) throw error;
     }
-    const turn = this.#retries.then(() => this.#runAgain(attempt, deadline));
+    const turn = this.#retries.then(() => this.#retry(attempt, deadline));
     this.#retries = turn.catch(() => {});
     return turn;
   }
 
-  async #runAgain<T>(attempt: () => Promise<T>, deadline: number): Promise<T> {
+  async #retry<T>(attempt: () => Promise<T>, deadline: number): Promise<T> {
     for (let count = 2; ; count++) {
       try {
         return await attempt();

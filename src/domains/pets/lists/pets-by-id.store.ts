@@ -105,7 +105,7 @@ export function readPets(
   limit: number,
   { status, categoryId, ids, name, sort }: FiltersById,
 ): Query<Page<Pet>> {
-  const page = { table: petTable, columns: petFields.listed, attached, shop, after, limit, sort };
+  const page = { table: petTable, columns: petFields.readColumns, attached, shop, after, limit, sort };
   const scanned = conditionsOf({ status, categoryId, name });
   // A list of ids needs no scan.
   if (ids) return readPage({ ...page, bounds: [isOneOf(ids), ...scanned] }, toPet);

@@ -148,7 +148,7 @@ function* readFiltered(shop: ShopNumber, position: Position | undefined, limit: 
   const rest = yield* readPage(
     {
       table: petTable,
-      columns: [...petFields.listed, "name_start"],
+      columns: [...petFields.readColumns, "name_start"],
       attached,
       shop,
       after: id,
