@@ -64,6 +64,7 @@ const kinds: Record<string, (n: number) => Call> = {
   "one animal": () => api("GET", "/pets/1"),
   // No two are the same, so that none is answered from the cache.
   "large pages": (n) => api("GET", `/pets?limit=100&ids=${first99},${100_000 + n}`),
+  "small pages of large animals": (n) => api("GET", `/pets?limit=26&cursor=${cursors[n % cursors.length]}`),
   "pages of events": (n) => api("GET", `/events?limit=${100 - (n % 20)}`),
   "searches that find nothing": (n) => api("GET", `/pets?name=none${n}`),
   "sales of a year": () => api("GET", `/store/sales?${year}`),
@@ -84,6 +85,8 @@ const kinds: Record<string, (n: number) => Call> = {
   deletions: (n) =>
     api("POST", "/pets/delete", { ids: Array.from({ length: 500 }, (_, index) => 20_000 + 500 * n + index) }),
 };
+/** Those of the pages after each of the first animals, which are large. */
+let cursors: string[] = [];
 const largeImport = (character: string) =>
   api("POST", "/pets/import", { animals: animals(FAT, () => ({ categoryId: 3, ...fat(character) })) });
 
@@ -93,6 +96,13 @@ const p99 = (sorted: readonly number[]) => sorted[Math.ceil(sorted.length * 0.99
 /** Sends calls of a kind through all connections until it is ended. Plain sockets, because a client costs more than the service. */
 async function attack(port: string, key: string, kind: string): Promise<never> {
   let n = 0;
+  cursors = await Promise.all(
+    Array.from({ length: 100 }, async (_, index) => {
+      const path = `http://127.0.0.1:${port}/v1/pets?limit=${index + 1}`;
+      const { headers } = await fetch(path, { headers: { Authorization: `Bearer ${key}` } });
+      return /cursor=([^&>]+)/.exec(headers.get("link") ?? "")?.[1] ?? "";
+    }),
+  );
   const next = () => {
     const { method, path, body = "" } = kinds[kind]!(n++);
     const type = "Content-Type: application/json\r\nAccept: application/json, text/event-stream";

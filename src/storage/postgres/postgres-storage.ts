@@ -1,7 +1,7 @@
 import { type Payer, turns } from "../../timing/turns.ts";
 import { StorageUnavailable } from "../errors.ts";
 import type { EngineSql, QueryStatement, Row, Values } from "../statement.ts";
-import { type KnownStep, type StoreStep } from "../step.ts";
+import type { KnownStep, StatementStep, StoreStep } from "../step.ts";
 import type { Followed, OpenStorage, StorageObserver } from "../storage.ts";
 import { type Change, type KnownSteps, type Read, requireNoRead, resumeRead, TransactionRun } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
@@ -11,6 +11,7 @@ import { ConnectionSlot } from "./connection-slot.ts";
 import { asStorageError, endsConnection, failureCode } from "./errors.ts";
 import { FewOfEach } from "./few-of-each.ts";
 import { Lease } from "./lease.ts";
+import { PageReads } from "./page-reads.ts";
 import { writeNothing } from "./schema.ts";
 import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
@@ -19,8 +20,6 @@ import { Transactions } from "./transactions.ts";
 
 /** How often a statement is repeated whose connection is lost while it waits for one. */
 const ATTEMPTS = 2;
-/** How many rows of pages of one shop are read at once: those of four of the largest pages, which have some hundred KB. */
-const PAGE_ROWS = 404;
 /** Connections for transactions that begin with an append, and for others. Each runs one at a time. */
 const [APPENDERS, WRITERS] = [2, 3];
 /** How long a read, an append, the lease or the check may take, in milliseconds. A silent connection is closed 500 ms later. */
@@ -59,7 +58,7 @@ export class PostgresStorage implements OpenStorage {
     this.#run(statement, parameters, [this.#keyed, this.#others]),
   );
   /** What one shop may read at once, so that others do not wait for all of it. */
-  readonly #pages = new FewOfEach(PAGE_ROWS);
+  readonly #pages = new PageReads();
   readonly #searches = new FewOfEach(1);
   readonly #lease = new Lease((statement, parameters) => this.#change(statement, parameters));
   /** The connections of streams. */
@@ -108,7 +107,8 @@ export class PostgresStorage implements OpenStorage {
       if (!isLookUp(step) && turns.isInDebt(payer)) await turns.pause(payer);
       const since = performance.now();
       next = resumeRead(known, result);
-      turns.charge(payer, since);
+      const time = turns.charge(payer, since);
+      if (isPage(step)) this.#pages.used(payer, (result as readonly Row[]).length, time);
     }
     return next.value;
   }
@@ -203,7 +203,7 @@ export class PostgresStorage implements OpenStorage {
     if ("afterCommit" in step) throw new TypeError("A read has no commit.");
     const query = () => this.#query(step);
     if (isLookUp(step)) return query();
-    return "statement" in step && step.statement.isPage
+    return isPage(step)
       ? this.#pages.run(payer, Number(step.parameters.at(-1)), query)
       : this.#searches.run(payer, 1, query);
   }
@@ -301,6 +301,11 @@ export class PostgresStorage implements OpenStorage {
     if (code !== "") this.#observer.failed(code);
     return asStorageError(error);
   }
+}
+
+/** True if a step reads a page, of which its last parameter is the limit. */
+function isPage(step: KnownStep): step is StatementStep {
+  return "statement" in step && step.statement.isPage === true;
 }
 
 /** True if a step finds one row by its key, for which nobody waits long. */

@@ -40,6 +40,11 @@ const findNamed = pageRead<[shop: number, name: string, id: number, limit: numbe
 );
 const touch = change<[name: string, id: number]>("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
 
+/** A page whose rows take long to use. */
+function* readSlowly(): Read<void> {
+  yield* all(findNamed, 1, "NULL", 0, 101);
+  for (const end = performance.now() + 2 * SHARE; performance.now() < end; );
+}
 const addRex = () =>
   new PetStore({} as Storage, unchecked).add(operator(shopNumber(2)), { name: "Rex", categoryId: 1n });
 
@@ -94,9 +99,15 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     touchMany: () => storage.write(() => together(Array.from({ length: 50 }, (_, id) => all(touch, "Rex", id)))),
   };
 
-  /** How many statements read so many pages of each of some shops. */
-  const statementsFor = async (counts: readonly number[], limit: number) => {
-    const payers = counts.flatMap((count, shop) => Array.from({ length: count }, () => shop));
+  let lastShop = 100;
+  /** How many statements read so many pages of each of some shops, of which nothing is known. */
+  const statementsFor = (counts: readonly number[], limit: number) =>
+    statementsOf(
+      counts.flatMap((count) => Array.from({ length: count }).fill(++lastShop) as number[]),
+      limit,
+    );
+  /** How many statements read a page for each of these shops. */
+  const statementsOf = async (payers: readonly number[], limit: number) => {
     const found = await Promise.all(payers.map((payer) => storage.read(all(findNamed, 1, "NULL", 0, limit), payer)));
     return new Set(found.map(([row]) => row?.begun)).size;
   };
@@ -128,10 +139,14 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     expect(found.map((rows) => rows.map(({ id }) => id as unknown))).toEqual(wanted.map(idsOf));
     expect(new Set(found.flat().map(({ begun }) => begun)).size).toBe(1);
   });
-  test("one for at most four large pages of a shop, of which others then come with the next", async () => {
+  test("one for at most four large pages of an unknown shop, of which others then come with the next", async () => {
     expect(await statementsFor([4, 4], 101)).toBe(1);
     expect(await statementsFor([9, 4], 101)).toBe(3);
     expect(await statementsFor([9, 4], 21)).toBe(1);
+  });
+  test("one for each page of a shop whose rows took long to use", async () => {
+    await storage.read(readSlowly(), ++lastShop);
+    expect(await statementsOf([lastShop, lastShop, lastShop], 21)).toBe(3);
   });
   test("one for four pages of a shop, which are used in turns of the event loop", async () => {
     let turn = 0;
