@@ -88,19 +88,17 @@ function fromCache(statement: Statement): Statement {
   return cached.getOrInsert(statement.sql, statement);
 }
 
-/**
- * A statement that finds one row by its key. None of its parameters is null. PostgreSQL finds the rows of many requests
- * with one statement.
- */
-export function lookUp<P extends Values = [], R extends Row = Row>(sqlFor: SqlFor): QueryStatement<P, R> {
+type NotNull = Exclude<SqlParameter, null>;
+
+/** A statement that finds one row by its key. PostgreSQL finds the rows of many requests with one statement. */
+export function lookUp<P extends readonly NotNull[] = [], R extends Row = Row>(sqlFor: SqlFor): QueryStatement<P, R> {
   return registered({ sql: sqlFor(parameter), sqlFor, kind: "query", isLookUp: true });
 }
 
-/**
- * A statement that reads one page. Its last parameter is the limit. None of its parameters is null. PostgreSQL reads the pages of many
- * requests with one statement.
- */
-export function pageRead<P extends Values = [], R extends Row = Row>(sqlFor: SqlFor): QueryStatement<P, R> {
+/** A statement that reads one page. PostgreSQL reads the pages of many requests with one statement. */
+export function pageRead<P extends readonly [...NotNull[], limit: number], R extends Row = Row>(
+  sqlFor: SqlFor,
+): QueryStatement<P, R> {
   return registered({ sql: sqlFor(parameter), sqlFor, kind: "query", isPage: true });
 }
 
