@@ -46,7 +46,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.handlers\.ts$/,
-    may: /^(contract\/|domains\/|http\/interfaces\.ts$|timing\/|storage\/(transaction|pages)\.ts$)/,
+    may: /^(contract\/|domains\/|timing\/|storage\/(transaction|pages)\.ts$)/,
     because: "a handler uses its own operations, its own store and the steps of transactions",
   },
   {
@@ -76,7 +76,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^domains\/domain\.ts$/,
-    may: /^(contract\/|settings\/|http\/interfaces\.ts$|storage\/(storage|table)\.ts$|terminal\/command\.ts$)/,
+    may: /^(contract\/|settings\/|storage\/(storage|table)\.ts$|terminal\/command\.ts$)/,
     because: "what a domain is uses interfaces, not the parts that implement them",
   },
   {
@@ -86,7 +86,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^terminal\//,
-    may: /^(terminal\/|contract\/|settings\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$)/,
+    may: /^(terminal\/|contract\/|settings\/|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$)/,
     because: "the definition of a command uses interfaces, and no command",
   },
   {
