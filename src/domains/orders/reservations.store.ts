@@ -57,7 +57,7 @@ export class Reservations implements DueTimes {
       for (const [shop, orders] of dueByShop) {
         const ids = orders.map(({ id }) => id);
         try {
-          await this.#storage.write(() => this.#expireAll(shop, ids, now));
+          await this.#storage.write(() => this.#expireAll(shop, ids, now), shop);
         } catch (error) {
           failures.set(shop, error);
           break; // Reads again, which fails too if the whole store has failed.
@@ -81,12 +81,13 @@ export class Reservations implements DueTimes {
     const now = this.#clock.now();
     let after = 0n;
     for (let left = most; left > 0; left -= BATCH) {
-      const found = await this.#storage.read(all(sql.dueOfShop, shop, "placed", after, now, Math.min(BATCH, left)));
+      const due = all(sql.dueOfShop, shop, "placed", after, now, Math.min(BATCH, left));
+      const found = await this.#storage.read(due, shop);
       const last = found.at(-1);
       if (!last) return;
       after = last.id;
       const ids = found.map(({ id }) => id);
-      await this.#storage.write(() => this.#expireAll(shop, ids, now));
+      await this.#storage.write(() => this.#expireAll(shop, ids, now), shop);
     }
   }
 
