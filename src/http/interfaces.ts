@@ -101,7 +101,7 @@ export interface Store {
   /** Runs a change, perhaps more than once. Resolves when it is on disk. */
   write<T>(change: () => Change<T>, payer: Payer): Promise<T>;
   /** See `ChangesOfStore.versionOf`. */
-  versionOf(shop: number): number | undefined;
+  versionOf(shop: ShopNumber): number | undefined;
 }
 
 /** A stored response. */

@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../contract/caller.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { Payer } from "../timing/turns.ts";
 import type { QueryStatement, Row, Values } from "./statement.ts";
@@ -57,7 +58,7 @@ export interface ChangesOfStore {
    * A number that is raised when a transaction of this process with a `raisesVersion` statement for the shop commits,
    * and when another process has written anything. See `versions.ts` for what can be kept until then. Undefined if the engine does not learn of every write.
    */
-  versionOf(shop: number): number | undefined;
+  versionOf(shop: ShopNumber): number | undefined;
 }
 
 /** What keeps a store in order. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { shopNumber } from "../../src/contract/caller.ts";
 import { AccountChanges, noteAccountChange } from "../../src/domains/accounts/account-changes.store.ts";
 import { together } from "../../src/storage/combined-steps.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
@@ -449,9 +450,9 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
     });
 
     test("the version of a shop is raised by statements that say so, and by any write of another connection", async () => {
-      if (storage.versionOf(1) === undefined) return; // the engine does not learn of every write
+      if (storage.versionOf(shopNumber(1)) === undefined) return; // the engine does not learn of every write
       const other = await open();
-      const versions = () => [storage.versionOf(1), storage.versionOf(2)];
+      const versions = () => [storage.versionOf(shopNumber(1)), storage.versionOf(shopNumber(2))];
       const raisedBy = async (write: Promise<unknown>) => {
         const before = versions();
         await write;

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
+import { shopNumber } from "../../contract/caller.ts";
 import { SHOP_CAPACITY, SharedPages } from "./shared-pages.ts";
 
 let version: number | undefined;
@@ -20,7 +21,7 @@ const page = (text: string, lasts = true) => ({
 });
 /** Gets a page. Returns the number of the read that produced it. */
 const get = (shop: number, request: string, length = 10, lasts = true) => {
-  const got = pages.get(shop, `${shop} ${request}`, () => page(`${++reads}`.padStart(length, "0"), lasts));
+  const got = pages.get(shopNumber(shop), `${shop} ${request}`, () => page(`${++reads}`.padStart(length, "0"), lasts));
   return Number((got as { text: string }).text);
 };
 /** True if a page is cached. */
@@ -43,7 +44,7 @@ test("a page that does not last is not cached", () => {
 test("a page belongs to the version that the shop had before its read", async () => {
   const late = Promise.withResolvers<ReturnType<typeof page>>();
   get(1, "a");
-  const early = pages.get(1, "1 a", () => late.promise);
+  const early = pages.get(shopNumber(1), "1 a", () => late.promise);
   version = 2;
   late.resolve(page("old"));
   expect(await early).toEqual(page("old"));
@@ -64,7 +65,7 @@ test("when the memory is full, the shops whose pages were cached first lose them
 test("without versions, equal requests of one turn share a page that is read after the turn", async () => {
   version = undefined;
   let written = "old";
-  const ask = async (request: string) => pages.get(1, request, () => page(`${++reads} ${written}`));
+  const ask = async (request: string) => pages.get(shopNumber(1), request, () => page(`${++reads} ${written}`));
   const asked = [ask("a"), ask("b"), ask("a")];
   written = "new";
   asked.push(ask("a"));

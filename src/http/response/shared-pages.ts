@@ -1,3 +1,4 @@
+import type { ShopNumber } from "../../contract/caller.ts";
 import type { Failure } from "../../contract/errors.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Store } from "../interfaces.ts";
@@ -39,7 +40,7 @@ export class SharedPages {
   }
 
   /** The page that a request gets. Requests of the same name, among those of all shops, must ask for the same page. */
-  get(shop: number, request: string, read: () => MaybePromise<Rendered | Failure>) {
+  get(shop: ShopNumber, request: string, read: () => MaybePromise<Rendered | Failure>) {
     const version = this.#store.versionOf(shop);
     if (version === undefined) return this.#sharedInTurn(request, read);
     const known = this.#shops.get(shop);

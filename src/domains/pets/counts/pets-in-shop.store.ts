@@ -24,7 +24,7 @@ const room = query<[shop: ShopNumber], { allowed: bigint | null; animals: bigint
   `SELECT animals_allowed AS allowed, ${allAnimals} AS animals FROM shops WHERE ${isCurrent}`,
 );
 /** A new shop may hold as many animals as an older one. */
-export const keepAllowed = change<[shop: ShopNumber, older: number]>(
+export const keepAllowed = change<[shop: ShopNumber, older: ShopNumber]>(
   "UPDATE shops SET animals_allowed = (SELECT animals_allowed FROM shops WHERE shop = $2) WHERE shop = $1",
 );
 
