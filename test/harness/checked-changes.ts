@@ -8,8 +8,8 @@ import type { KnownSteps } from "../../src/storage/transaction.ts";
 
 /**
  * The same storage, whose changes throw if they make mistakes that no type finds: they return a failure although they have
- * changed something, which would be committed; or they read before they take their first lock, and so may decide by what
- * another process has just changed.
+ * changed something, which would be committed; or they read before they take their first lock, or take none before they
+ * change something, and so may decide by what another process has just changed.
  */
 export function checkedChanges(storage: OpenStorage): OpenStorage {
   const write = storage.write.bind(storage);
@@ -27,6 +27,9 @@ function* checked<T>(steps: KnownSteps<T>): Change<T> {
       if (hasRead && !isLocked) throw new TypeError(`A change has read before it took a lock: ${statement.sql}`);
       isLocked = true;
     } else if (statement.kind === "query") hasRead = true;
+    // The environment of a store is set once.
+    else if (hasRead && !isLocked && !statement.sql.includes("store_environment"))
+      throw new TypeError(`A change has read without a lock before it changed something: ${statement.sql}`);
     // The response that is stored for an idempotency key can be a failure.
     else if (!statement.sql.startsWith("INSERT INTO stored_responses")) hasChanged = true;
     // A refused request may be the first to find that a reservation has ended, which is kept.
