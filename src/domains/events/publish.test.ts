@@ -4,18 +4,11 @@ import { orderPlaced } from "../orders/orders.operations.ts";
 import { petsAdded } from "../pets/counts/pet-figures.ts";
 import { petCreated, petDeleted, petUpdated } from "../pets/pets.operations.ts";
 import type { Pet } from "../pets/pets.schemas.ts";
-import { addToFigure, type LockedShop } from "../shops/locked-shop.ts";
+import { addToFigure, lockedShop } from "../shops/locked-shop.ts";
 import { eventsOf } from "./new-event.ts";
 import { operator, publish } from "./publish.ts";
 
-const newShop = (): LockedShop => ({
-  shop: shopNumber(1),
-  now: 0,
-  day: 0n,
-  at: 0,
-  lastEventId: 7n,
-  changes: new Map(),
-});
+const newShop = () => lockedShop({ shop: shopNumber(1), now: 0, day: 0n, at: 0, lastEventId: 7n, changes: new Map() });
 
 test("figures cannot be recorded without an event", () => {
   const shop = newShop();

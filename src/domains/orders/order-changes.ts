@@ -9,7 +9,7 @@ import { first } from "../../storage/transaction.ts";
 import { eventsOf } from "../events/new-event.ts";
 import type { PetStatus } from "../pets/pets.schemas.ts";
 import type { StatusCause } from "../pets/transitions.ts";
-import { type DayFigure, eventsWhere, type ShopFigures } from "../shops/figures.ts";
+import { countColumn, type DayFigure, eventsWhere, type ShopFigures } from "../shops/figures.ts";
 import { figure } from "../shops/shops.operations.ts";
 import {
   orderCancelled,
@@ -96,7 +96,7 @@ export const sold = ofDay("sold", "Orders that were confirmed.", orderConfirmed,
 export const expired = ofDay("expired", "Orders that expired.", orderExpired);
 export const returned = ofDay("returned", "Orders whose animal was returned.", orderReturned);
 /** The column of how many orders are `placed`. */
-export const openOrders = "open_orders";
+export const openOrders = countColumn("open_orders");
 
 /** What the row of a shop holds of its orders. */
 export const orderFigures: ShopFigures = {

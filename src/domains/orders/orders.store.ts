@@ -97,9 +97,7 @@ export class OrderStore {
     return search ? searchOrders(shop, after, limit, { ...filters, search }) : readOrders(shop, after, limit, filters);
   }
 
-  /**
-   * Part of a transaction: places an order, which reserves its animal or, if it is confirmed at once, sells it.
-   */
+  /** Part of a transaction: places an order, which reserves its animal or, if it is confirmed at once, sells it. */
   *place(author: Author, { price: asked, expiresAt, confirm, metadata: pairs, ...fields }: NewStoreOrder) {
     const { shop } = author;
     const { petId } = fields;
@@ -162,7 +160,7 @@ export class OrderStore {
       return failure(orderNotOpen, `The order ${id} is ${status}, so its reservation has no end that could change.`);
     }
     if (after === before) return before;
-    yield* sql.orderFields.update({ shop, id }, before, after);
+    yield* orderFields.update({ shop, id }, before, after);
     if (isMoved) yield* all(sql.setDue, shop, id, end);
     yield* replaceMetadata(shop, "order", id, before.metadata, after.metadata);
     yield* publish(locked, author, [orderEvent(orderUpdated, after, before)]);
@@ -209,7 +207,7 @@ export class OrderStore {
       to === "confirmed"
         ? confirmed(locked, author, before, change.pet, { price, seller })
         : { ...before, status: to, [`${to}At` as const]: timestampOf(locked.now) };
-    yield* sql.orderFields.update({ shop, id }, before, changed);
+    yield* orderFields.update({ shop, id }, before, changed);
     yield* publish(locked, author, [orderEvent(event, changed, before), change.event]);
     return changed;
   }

@@ -30,8 +30,17 @@ export interface DayFigure extends ShownOfDay {
   readonly inEvents: string;
 }
 
-/** A count that changes: a day's, or the column of what the shop has now. */
-export type Figure = DayFigure | string;
+declare const isCountColumn: unique symbol;
+/** The column of what a shop has now of something. */
+export type CountColumn = string & { readonly [isCountColumn]: true };
+
+/** Says that the columns of `ShopFigures` have this one, which counts something. */
+export function countColumn(name: string): CountColumn {
+  return name as CountColumn;
+}
+
+/** A count that changes: a day's, or what the shop has now. */
+export type Figure = DayFigure | CountColumn;
 
 /** SQL: how many events meet a condition. */
 export function eventsWhere(condition: string): string {

@@ -4,8 +4,11 @@ import { all, type Change } from "../../storage/transaction.ts";
 import { raisesVersion } from "../../storage/versions.ts";
 import { type Figure, ofDay } from "./figures.ts";
 
-/** A shop that a transaction has locked. */
+declare const isLocked: unique symbol;
+
+/** A shop that a transaction has locked: see `lockShop`. */
 export interface LockedShop {
+  readonly [isLocked]: true;
   readonly shop: ShopNumber;
   /** The time of the change in the log, in Unix milliseconds: not before that of the last one. */
   readonly at: number;
@@ -17,6 +20,11 @@ export interface LockedShop {
   lastEventId: bigint;
   /** By how much the transaction changes figures, as far as it has not written it yet. */
   readonly changes: Map<Figure, number>;
+}
+
+/** For what has locked a shop. */
+export function lockedShop(fields: Omit<LockedShop, typeof isLocked>): LockedShop {
+  return fields as LockedShop;
 }
 
 /** Records a change of a figure. The transaction writes it with its events. */

@@ -1,7 +1,7 @@
 import { type Mode, modes, type ShopName, type ShopNumber, shopNumber } from "../../contract/caller.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import type { LockedShop } from "./locked-shop.ts";
+import { type LockedShop, lockedShop } from "./locked-shop.ts";
 import {
   byAccount,
   end,
@@ -44,7 +44,7 @@ export function* lockShopOfKey(accountId: string, keyId: string, now: number): C
 }
 
 function toLocked(shop: ShopNumber, now: number, { at, last_event_id, day }: ShopRow): LockedShop {
-  return { shop, at: Number(at), now, day, lastEventId: last_event_id, changes: new Map() };
+  return lockedShop({ shop, at: Number(at), now, day, lastEventId: last_event_id, changes: new Map() });
 }
 
 /** Part of a transaction: makes the shops of a new account, one for each mode. */

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { withCommas } from "../../../contract/messages.ts";
 import { Int64 } from "../../../contract/schemas.ts";
 import { count, integer, optional } from "../../../storage/table.ts";
-import { type DayFigure, eventsWhere, type ShopFigures } from "../../shops/figures.ts";
+import { type CountColumn, countColumn, type DayFigure, eventsWhere, type ShopFigures } from "../../shops/figures.ts";
 import { addToFigure, type LockedShop } from "../../shops/locked-shop.ts";
 import { figure } from "../../shops/shops.operations.ts";
 import type { PetStatus } from "../pets.schemas.ts";
@@ -109,8 +109,9 @@ export const petFigures: ShopFigures = {
 };
 
 /** The column that counts animals with a status. Without one, it is null in the store and undefined elsewhere. */
-export function statusFigure(status: PetStatus | null | undefined): (typeof animalTotals)[number] {
-  return status ? `animals_${status}` : "animals_without_status";
+export function statusFigure(status: PetStatus | null | undefined): CountColumn {
+  const name: (typeof animalTotals)[number] = status ? `animals_${status}` : "animals_without_status";
+  return countColumn(name);
 }
 
 /** Records that an animal has changed its status. */
