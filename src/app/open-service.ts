@@ -27,7 +27,7 @@ export interface ServiceOptions {
   readonly maxStreams?: number | undefined;
 }
 
-/** The host of the service itself. Domains see less of it: they cannot close the store, or forget counts. */
+/** The host of the service itself. Domains see less of it: they cannot close the store, and of limits they only read. */
 export interface ServiceHost extends Host {
   readonly storage: OpenStorage;
   readonly limiter: WindowLimiter;

@@ -3,7 +3,6 @@ import { setting, trueOrFalse } from "../settings/setting.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type Clock, MINUTE_MS, systemClock } from "../timing/clock.ts";
 import { noteAccountChange } from "./accounts/account-changes.store.ts";
-import type { ServedHost } from "./callers.ts";
 import { categoryHandlers } from "./categories/categories.handlers.ts";
 import { categoryEventTypes, categoryOperations } from "./categories/categories.operations.ts";
 import {
@@ -13,7 +12,8 @@ import {
   categoryIds,
   categoryTables,
 } from "./categories/categories.store.ts";
-import { defineDomain } from "./domain.ts";
+import { defineDomain, type Host } from "./domain.ts";
+import type { KeyAuthenticator } from "./keys/authenticator.ts";
 import { metadataTable } from "./metadata/metadata.store.ts";
 import { orderEventFilter, orderFigures } from "./orders/order-changes.ts";
 import { orderHandlers, salesHandlers } from "./orders/orders.handlers.ts";
@@ -65,12 +65,17 @@ export const readSummary = summaryOf(shopFigures);
 export const days = dayCounts(shopFigures.today);
 const shopOperations = shopOperationsWith(shopFigures);
 
+/** What the domain needs of the service: of callers, only that a reset of a sandbox changes the shop of its keys. */
+interface ShopHost extends Host {
+  readonly callers: { readonly authenticator: Pick<KeyAuthenticator, "forget"> };
+}
+
 /**
  * Animals, categories and orders are one domain because they depend on each other: deleting a category moves its
  * animals, an animal may need a category that exists, and an order changes its animal, which cannot be deleted while the
  * order is open. A sandbox holds them all, and can be reset.
  */
-export const shopDomain = defineDomain<typeof settings, ServedHost>({
+export const shopDomain = defineDomain<typeof settings, ShopHost>({
   name: "shop",
   operations: [
     ...petOperations,
