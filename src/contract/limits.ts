@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { Caller } from "./caller.ts";
 
-/** The windows in which requests are counted: those of the account, and the minute of a key with a limit of its own. */
+/** The windows that count requests: day and minute of the account, and the minute of a key that has its own limit. */
 export type WindowName = "day" | "minute" | "key";
 
 /** What every decision has: the values of the limit headers. */

@@ -15,7 +15,7 @@ const GROWTH = 4;
 const PIECE = 64 * 1024;
 
 /** How many long pages of a shop are read at once. Each has some hundred KB. */
-const AT_ONCE = 8;
+export const AT_ONCE = 8;
 const reading = new FewOfEach(AT_ONCE);
 
 /** True if a page may have more items than one piece of work should read. */

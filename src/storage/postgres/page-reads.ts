@@ -12,8 +12,8 @@ const SHOPS = 1_000;
 const NEWS = 1 / 8;
 
 /**
- * Reads pages: of each shop as many at once as it will use soon, by what its last rows took. One answer of the server has
- * all of them, and whoever comes next waits for it.
+ * Limits how many pages of a shop are read at once, by how long its last rows took to use. One answer of the server holds
+ * all of these pages, and delays everything after it.
  */
 export class PageReads {
   readonly #reads = new FewOfEach(MOST_TIME);

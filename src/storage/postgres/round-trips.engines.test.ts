@@ -100,7 +100,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   };
 
   let lastShop = 100;
-  /** How many statements read so many pages of each of some shops, of which nothing is known. */
+  /** The number of statements that read this many pages of each new shop. */
   const statementsFor = (counts: readonly number[], limit: number) =>
     statementsOf(
       counts.flatMap((count) => Array.from({ length: count }).fill(++lastShop) as number[]),
