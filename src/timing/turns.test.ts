@@ -84,6 +84,22 @@ test("work whose turn has not come goes before newer work of its shop", async ()
   expect(done).toEqual(["a1", "a2", "b2"]);
 });
 
+test("short work that has begun goes on before work of its shop that has not", async () => {
+  const { turns, work, later, done } = scene();
+  work(1, SHARE);
+  const inPieces = async (name: string) => {
+    await later(`${name}1`, 1, SHARE);
+    for (const piece of ["2", "3"]) {
+      await turns.run(1, () => {
+        done.push(name + piece);
+        work(1, SHARE);
+      });
+    }
+  };
+  await Promise.all(["a", "b"].map(inPieces));
+  expect(done).toEqual(["a1", "a2", "a3", "b1", "b2", "b3"]);
+});
+
 test("shops that were put off take turns, and one with debts waits until they are paid off", async () => {
   const { work, later, done } = scene();
   work(1, 2 * SHARE); // one turn longer in debt than the others

@@ -10,6 +10,12 @@ export const SHARE_ALONE = 10;
 /** In milliseconds. */
 export const ALONE_AFTER = 1_000;
 
+/** Each lets work of a payer go on. */
+interface PutOff {
+  readonly first: (() => void)[];
+  readonly last: (() => void)[];
+}
+
 /**
  * What each shop has used of a turn of the event loop, in time. One that has used its share is put off, and those put off
  * take turns: together they get one share of each turn. What a shop uses beyond its share is a debt, which later turns
@@ -19,8 +25,8 @@ export class Turns {
   readonly #now: () => number;
   /** What is not paid off, in milliseconds. */
   readonly #used = new Map<Payer, number>();
-  /** Let work that was put off go on. The payer whose turn is next comes first. */
-  readonly #putOff = new Map<Payer, (() => void)[]>();
+  /** Work that was put off, by payer. The one whose turn is next comes first. */
+  readonly #putOff = new Map<Payer, PutOff>();
   /** Until when time is charged, by the clock of `#now`. */
   #charged = Number.NEGATIVE_INFINITY;
   #isScheduled = false;
@@ -54,28 +60,33 @@ export class Turns {
 
   /** Resolves when work of the payer may begin; undefined if it may at once. */
   turn(payer: Payer): Promise<void> | undefined {
-    return this.isInDebt(payer) || this.#putOff.has(payer) ? this.pause(payer) : undefined;
+    return this.#mustWait(payer) ? this.pause(payer) : undefined;
   }
 
-  /** Between two pieces of work of a payer: lets others go first. */
-  pause(payer: Payer): Promise<void> {
+  /**
+   * Between two pieces of work of a payer: lets other payers go first. Short work that holds much memory goes before the
+   * payer's other work: otherwise all of it would begin before any ends.
+   */
+  pause(payer: Payer, place: keyof PutOff = "last"): Promise<void> {
     return new Promise((resolve) => {
-      const others = this.#putOff.get(payer);
-      if (others) others.push(resolve);
-      else this.#putOff.set(payer, [resolve]);
+      this.#putOff.getOrInsertComputed(payer, () => ({ first: [], last: [] }))[place].push(resolve);
       this.#schedule();
     });
   }
 
-  /** Does a piece of work when it is the payer's turn, and charges it. */
+  /** Does the rest of some short work when it is the payer's turn, and charges it. */
   async run<T>(payer: Payer, work: () => T): Promise<T> {
-    await this.turn(payer);
+    if (this.#mustWait(payer)) await this.pause(payer, "first");
     const since = this.#now();
     try {
       return work();
     } finally {
       this.charge(payer, since);
     }
+  }
+
+  #mustWait(payer: Payer): boolean {
+    return this.isInDebt(payer) || this.#putOff.has(payer);
   }
 
   /** How many shops have used this turn, or are put off. */
@@ -102,16 +113,17 @@ export class Turns {
     }
     const end = now + this.#share;
     const putOff = [...this.#putOff];
-    for (const [payer, waiting] of putOff) {
+    for (const [payer, { first, last }] of putOff) {
       if (this.isInDebt(payer)) continue;
-      const later: (() => void)[] = []; // what pauses again waits for the next turn
+      const later: PutOff = { first: [], last: [] }; // what pauses again waits for the next turn
       this.#putOff.set(payer, later);
-      while (waiting.length > 0 && !this.isInDebt(payer) && this.#now() < end) {
-        waiting.shift()?.();
+      while (first.length + last.length > 0 && !this.isInDebt(payer) && this.#now() < end) {
+        (first.shift() ?? last.shift())?.();
         await microtasksDone(); // then it is charged
       }
       this.#putOff.delete(payer);
-      if (waiting.length + later.length > 0) this.#putOff.set(payer, [...waiting, ...later]); // now the last
+      const left = { first: [...first, ...later.first], last: [...last, ...later.last] };
+      if (left.first.length + left.last.length > 0) this.#putOff.set(payer, left); // now the last
       if (this.#now() >= end) break;
     }
     if (this.#used.size > 0 || this.#putOff.size > 0) this.#schedule();

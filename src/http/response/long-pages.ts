@@ -1,7 +1,6 @@
 import type { Failure } from "../../contract/errors.ts";
 import type { Input, Paged } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { FewOfEach } from "../../timing/few-of-each.ts";
 import { turns } from "../../timing/turns.ts";
 import type { CompiledRead } from "../compiled-operation.ts";
 import type { Store } from "../interfaces.ts";
@@ -13,10 +12,6 @@ const LARGE = 10 * 1024;
 const GROWTH = 4;
 /** About how much text of them is made at once later, in bytes. */
 const PIECE = 64 * 1024;
-
-/** How many long pages of a shop are read at once. Each has some hundred KB. */
-export const AT_ONCE = 8;
-const reading = new FewOfEach(AT_ONCE);
 
 /** True if a page may have more items than one piece of work should read. */
 export function isLongPage({ paged }: Operation, { query, pageBytes }: Input): boolean {
@@ -35,11 +30,7 @@ function limitOf(query: object): number {
  * Reads a long page in two or more pieces, between which others get their turn: after the first one, as many items as
  * probably fit. So what the page cannot show is hardly read.
  */
-export function readLongPage(compiled: CompiledRead, input: Input, store: Store): Promise<Rendered | Failure> {
-  return reading.run(input.caller.shop, 1, () => readInPieces(compiled, input, store));
-}
-
-async function readInPieces(compiled: CompiledRead, input: Input, store: Store): Promise<Rendered | Failure> {
+export async function readLongPage(compiled: CompiledRead, input: Input, store: Store): Promise<Rendered | Failure> {
   const { caller, pageBytes, query } = input;
   const limit = limitOf(query);
   const pieces: Paged[] = [];
@@ -63,11 +54,11 @@ async function readInPieces(compiled: CompiledRead, input: Input, store: Store):
     );
     if (size >= pageBytes) break;
     after = page.next;
-    await turns.pause(caller.shop);
+    await turns.pause(caller.shop, "first");
     const fitting = 1 + Math.ceil(Math.min(PIECE, pageBytes - size) / (size / count));
     asked = Math.min(limit - count, fitting, GROWTH * count);
   }
-  if (pieces.length > 1) await turns.pause(caller.shop);
+  if (pieces.length > 1) await turns.pause(caller.shop, "first");
   return turns.run(caller.shop, () => compiled.render(joined(pieces), input));
 }
 

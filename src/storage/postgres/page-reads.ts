@@ -1,6 +1,6 @@
 import { RecentMap } from "../../collections/recent-map.ts";
-import { FewOfEach } from "../../timing/few-of-each.ts";
 import type { Payer } from "../../timing/turns.ts";
+import { FewOfEach } from "./few-of-each.ts";
 
 /** How long it may take to use the rows that a shop reads at once, in microseconds. */
 const MOST_TIME = 1_000;

@@ -1,4 +1,3 @@
-import { FewOfEach } from "../../timing/few-of-each.ts";
 import { type Payer, turns } from "../../timing/turns.ts";
 import { StorageUnavailable } from "../errors.ts";
 import type { EngineSql, QueryStatement, Row, Values } from "../statement.ts";
@@ -10,6 +9,7 @@ import { AppendGroups } from "./append-groups.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ConnectionSlot } from "./connection-slot.ts";
 import { asStorageError, endsConnection, failureCode } from "./errors.ts";
+import { FewOfEach } from "./few-of-each.ts";
 import { Lease } from "./lease.ts";
 import { PageReads } from "./page-reads.ts";
 import { writeNothing } from "./schema.ts";

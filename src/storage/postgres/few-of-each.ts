@@ -1,4 +1,4 @@
-import type { Payer } from "./turns.ts";
+import type { Payer } from "../../timing/turns.ts";
 
 interface Waiting {
   readonly size: number;
