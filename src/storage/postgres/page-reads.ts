@@ -5,11 +5,13 @@ import { FewOfEach } from "./few-of-each.ts";
 /** How long it may take to use the rows that a shop reads at once, in microseconds. */
 const MOST_TIME = 1_000;
 /** How long it takes to use a row of a shop of which nothing is known, in microseconds: a large one. */
-const UNKNOWN = 2.4;
+const UNKNOWN_ROW_TIME = 2.2;
+/** What a page takes besides its rows counts as that of some rows. */
+const ROWS_OF_PAGE = 10;
 /** How many shops are known. */
 const SHOPS = 1_000;
-/** How much of what is known each page replaces. */
-const NEWS = 1 / 8;
+/** How much the last page counts in what is known of a shop. */
+const LAST_COUNTS = 1 / 8;
 
 /**
  * Limits how many pages of a shop are read at once, by how long its last rows took to use. One answer of the server holds
@@ -21,17 +23,17 @@ export class PageReads {
 
   /** `limit` is the most rows that the query returns. */
   run<T>(payer: Payer, limit: number, query: () => Promise<T>): Promise<T> {
-    return this.#reads.run(payer, Math.ceil(limit * this.#rowTime(payer)), query);
+    return this.#reads.run(payer, Math.ceil((limit + ROWS_OF_PAGE) * this.#rowTime(payer)), query);
   }
 
-  /** Takes note of how long it took to use some rows of a page, in milliseconds. */
-  used(payer: Payer, rows: number, time: number): void {
-    if (rows === 0) return;
+  /** Takes note of how long it took to use the rows of a page. */
+  used(payer: Payer, rows: number, milliseconds: number): void {
     const known = this.#rowTime(payer);
-    this.#rowTimes.set(payer, known + NEWS * ((1_000 * time) / rows - known));
+    const last = (1_000 * milliseconds) / (rows + ROWS_OF_PAGE);
+    this.#rowTimes.set(payer, known + LAST_COUNTS * (last - known));
   }
 
   #rowTime(payer: Payer): number {
-    return this.#rowTimes.get(payer) ?? UNKNOWN;
+    return this.#rowTimes.get(payer) ?? UNKNOWN_ROW_TIME;
   }
 }
