@@ -48,7 +48,8 @@ export class SharedPages {
     return (
       found ??
       whenReady(read(), (page) => {
-        if (!("error" in page) && page.lasts && this.#isRepeated(request)) this.#keep(shop, version, request, page);
+        const isCurrent = !("error" in page) && page.lasts && this.#store.versionOf(shop) === version;
+        if (isCurrent && this.#isRepeated(request)) this.#keep(shop, version, request, page);
         return page;
       })
     );
