@@ -28,7 +28,7 @@ function* checked<T>(steps: KnownSteps<T>): Change<T> {
       isLocked = true;
     } else if (statement.kind === "query") hasRead = true;
     // The environment of a store is set once.
-    else if (hasRead && !isLocked && !statement.sql.includes("store_environment"))
+    else if (hasRead && !isLocked && !statement.sql.startsWith("INSERT INTO store_environment"))
       throw new TypeError(`A change has read without a lock before it changed something: ${statement.sql}`);
     // The response that is stored for an idempotency key can be a failure.
     else if (!statement.sql.startsWith("INSERT INTO stored_responses")) hasChanged = true;
