@@ -124,7 +124,8 @@ describe("the log", () => {
       .split("\n")
       .filter((line) => line.startsWith("{"))
       .map((line) => JSON.parse(line));
-    expect(events.filter(({ event }) => event === "request")).toMatchObject([{ status: 401 }]);
+    const requests = events.filter(({ event, durationMs }) => event === "request" && durationMs < 1_000);
+    expect(requests).toMatchObject([{ status: 401 }]);
     expect(events).toContainEqual(expect.objectContaining({ level: "info", event: "stopping" }));
 
     const lines: string[] = [];
@@ -351,22 +352,25 @@ describe("the monitoring pages", () => {
 });
 
 test("the monitoring pages report a stopping service as not ready", async () => {
-  const program = await Program.start(newDataDir());
-  const { origin } = new URL(program.base);
-  const key = keyIn(program.output);
-  expect((await fetch(`${origin}/readyz`)).status).toBe(200);
-  program.child.kill("SIGTERM");
-  await program.until(() => program.output.includes('"event":"stopping"'));
   const states = new Set<number>();
-  for (;;) {
-    try {
-      states.add((await fetch(`${origin}/readyz`)).status);
-      await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
-    } catch {
-      break;
+  // A test that does not run for a quarter of a second is too late.
+  for (let starts = 0; states.size === 0 && starts < 5; starts++) {
+    const program = await Program.start(newDataDir());
+    const { origin } = new URL(program.base);
+    const key = keyIn(program.output);
+    expect((await fetch(`${origin}/readyz`)).status).toBe(200);
+    program.child.kill("SIGTERM");
+    await program.until(() => program.output.includes('"event":"stopping"'));
+    for (;;) {
+      try {
+        states.add((await fetch(`${origin}/readyz`)).status);
+        await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+      } catch {
+        break;
+      }
     }
+    expect(await program.child.exited).toBe(0);
+    expect(await runJson(program.dataDir, ["keys", "list"])).toHaveLength(1);
   }
   expect([...states]).toEqual([503]);
-  expect(await program.child.exited).toBe(0);
-  expect(await runJson(program.dataDir, ["keys", "list"])).toHaveLength(1);
 });

