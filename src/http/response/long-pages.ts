@@ -48,9 +48,8 @@ export async function readLongPage(compiled: CompiledRead, input: Input, store: 
     count += items.length;
     // A piece with fewer items than it was asked for has scanned as many rows as a page may.
     if (page.next === undefined || items.length < asked || count >= limit) break;
-    size += await turns.run(
-      caller.shop,
-      () => (compiled.render(page, { ...input, pageBytes: Infinity }) as Rendered).text.length,
+    size += await turns.run(caller.shop, () =>
+      Buffer.byteLength((compiled.render(page, { ...input, pageBytes: Infinity }) as Rendered).text),
     );
     if (size >= pageBytes) break;
     after = page.next;

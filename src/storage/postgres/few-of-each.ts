@@ -20,7 +20,7 @@ export class FewOfEach {
   async run<T>(payer: Payer, size: number, work: () => Promise<T>): Promise<T> {
     if (payer === undefined) return work();
     const waiting = this.#waiting.get(payer);
-    if (waiting || !this.#begins(payer, size)) {
+    if (waiting || !this.#takesPlace(payer, size)) {
       await new Promise<void>((begin) => {
         if (waiting) waiting.push({ size, begin });
         else this.#waiting.set(payer, [{ size, begin }]);
@@ -33,7 +33,7 @@ export class FewOfEach {
     }
   }
 
-  #begins(payer: number, size: number): boolean {
+  #takesPlace(payer: number, size: number): boolean {
     const running = this.#running.get(payer) ?? 0;
     if (running > 0 && running + size > this.#most) return false;
     this.#running.set(payer, running + size);
@@ -45,7 +45,7 @@ export class FewOfEach {
     if (left > 0) this.#running.set(payer, left);
     else this.#running.delete(payer);
     const waiting = this.#waiting.get(payer) ?? [];
-    for (let [next] = waiting; next && this.#begins(payer, next.size); [next] = waiting) {
+    for (let [next] = waiting; next && this.#takesPlace(payer, next.size); [next] = waiting) {
       waiting.shift();
       next.begin();
     }
