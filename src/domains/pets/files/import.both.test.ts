@@ -107,8 +107,9 @@ async function importBy(
   file: string,
   write: (part: number, commit: () => Promise<unknown>) => Promise<unknown>,
   words: readonly string[] = [],
+  stop?: AbortController,
 ) {
-  const { context, output } = contextOf(folder, { PETSTORE_DATA_DIR: folder, ...place.settings });
+  const { context, output } = contextOf(folder, { PETSTORE_DATA_DIR: folder, ...place.settings }, stop);
   let part = 0;
   const status = await run(["import", file, ...words], context, {
     access: (config) => {
@@ -396,6 +397,20 @@ test("a part of 500 animals takes a few statements", async () => {
 });
 
 describe("an import that stops", () => {
+  test("because it must adds the part that it has begun, and says where it continues", async () => {
+    const stop = new AbortController();
+    const write = (part: number, commit: () => Promise<unknown>) => {
+      if (part === 2) stop.abort();
+      return commit();
+    };
+    const { status, stderr } = await importBy(newFile(lines(1, 1_600)), write, [], stop);
+    expect([status, stderr]).toEqual([
+      1,
+      "It was stopped. Lines 1 to 1000 are in (1,000 animals). Continue with --from-line 1001.\n",
+    ]);
+    await expectAnimals(1_000);
+  });
+
   test("because the store fails says which lines are in, and continues there", async () => {
     const file = newFile(lines(1, 1_600));
     const { stderr } = await importBy(file, async (part, commit) => {
