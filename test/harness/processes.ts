@@ -7,7 +7,8 @@ import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import { shopOf } from "../../src/domains/shops/shops.store.ts";
 import { development } from "./key-environments.ts";
-import { newDataDir, Program } from "./program.ts";
+import { metric } from "./metrics.ts";
+import { eventually, newDataDir, Program } from "./program.ts";
 import { unlimitedQuota } from "./unlimited.ts";
 
 /** Starts the service several times on one shared store, each with its own port. */
@@ -42,4 +43,29 @@ export function ask(base: string, key: string, path = "/pets?limit=1"): Promise<
 /** Sends a request to each process. */
 export function askEach(programs: readonly Program[], key: string): Promise<Response[]> {
   return Promise.all(programs.map(({ base }) => ask(base, key)));
+}
+
+const metricOfEach = (programs: readonly Program[], name: string) =>
+  Promise.all(programs.map(({ base }) => metric(base, name)));
+
+/** Resolves when all processes count limits alone, or all together. */
+export async function untilAlone(programs: readonly Program[], isAlone: boolean): Promise<void> {
+  await eventually(
+    () => metricOfEach(programs, "petstore_limiter_degraded"),
+    (values) => values.every((value) => value === Number(isAlone)),
+  );
+}
+
+/**
+ * What a call returns during which all processes counted limits together. If Valkey is silent for 250 ms, as on a busy
+ * machine, a process counts alone: then the call is repeated.
+ */
+export async function countedTogether<T>(programs: readonly Program[], call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const before = await metricOfEach(programs, "petstore_limiter_degraded_total");
+    await untilAlone(programs, false);
+    const result = await call();
+    const after = await metricOfEach(programs, "petstore_limiter_degraded_total");
+    if (Bun.deepEquals(after, before)) return result;
+  }
 }

@@ -5,7 +5,7 @@ import { stopwatch } from "../harness/cpu-time.ts";
 import { Load } from "../harness/load.ts";
 import { nextOf } from "../harness/next-page.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { endAll, newAccount, startSeveral } from "../harness/processes.ts";
+import { countedTogether, endAll, newAccount, startSeveral } from "../harness/processes.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
@@ -86,13 +86,17 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
   });
 
   test("20 fast-forwards a minute are served for the sandboxes of an account, by all processes together", async () => {
-    const { call, storage } = await newSandbox();
-    const invalid = () => call("POST", "/sandbox/fast-forward", { seconds: 0 });
-    const statuses = (await Promise.all(Array.from({ length: 60 }, invalid))).map(({ status }) => status);
+    const [statuses, ofOther] = await countedTogether(programs, async () => {
+      const { call, storage } = await newSandbox();
+      const invalid = async () => (await call("POST", "/sandbox/fast-forward", { seconds: 0 })).status;
+      const all = await Promise.all(Array.from({ length: 60 }, invalid));
+      const { status } = await call("GET", "/pets");
+      await storage.close();
+      return [all, status];
+    });
     expect(statuses.filter((status) => status === 400)).toHaveLength(20);
     expect(statuses.filter((status) => status === 429)).toHaveLength(40);
-    expect((await call("GET", "/pets")).status).toBe(200);
-    await storage.close();
+    expect(ofOther).toBe(200);
   });
 
   test("after a reset, all processes have the new data, which contains no write that was answered before it", async () => {
