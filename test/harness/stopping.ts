@@ -4,6 +4,17 @@ import type { Program } from "./program.ts";
 /** A signal this long after the first, in milliseconds, is a second request to stop (src/main.ts). */
 export const LATER_SIGNAL = 1_500;
 
+/**
+ * Sends a later signal, which ends a service that stops, and returns its exit status. A service that was paused takes it
+ * for one of those before: then another one ends it.
+ */
+export async function endByLaterSignal({ child }: Program, signal: NodeJS.Signals): Promise<number> {
+  child.kill(signal);
+  await Promise.race([child.exited, Bun.sleep(LATER_SIGNAL)]);
+  child.kill(signal);
+  return child.exited;
+}
+
 const CONNECTIONS = 256;
 const RESPONSES_BEFORE = 600;
 
