@@ -8,3 +8,14 @@ export const testTimeout = isLongRun ? 1_800_000 : 240_000;
 export function rounds(short: number, long: number): number {
   return isLongRun ? long : short;
 }
+
+/**
+ * A bound of real time, in milliseconds: the promised one in a long run. A short run may share its machine, where
+ * processes, the database and the disk pause for a second: its bound is so wide that only wrong code exceeds it.
+ */
+export function timeBound(wide: number, promised: number): number {
+  return isLongRun ? promised : wide;
+}
+
+/** Within this time, a change of keys, plans or shops by one process applies in all processes. */
+export const EVERYWHERE_WITHIN = timeBound(5_000, 1_000);

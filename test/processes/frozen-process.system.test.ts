@@ -5,13 +5,14 @@ import { environment } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { ask, askEach, endAll, newAccount, startSeveral } from "../harness/processes.ts";
 import { eventually, type Program } from "../harness/program.ts";
+import { timeBound } from "../harness/test-length.ts";
 
 /** How long the process is frozen, in milliseconds: longer than any deadline of the store. */
 const FROZEN = 18_000;
 /** The documented time after which the shop of a frozen process takes changes again, in milliseconds. */
-const SAME_SHOP_WITHIN = 3_000;
+const SAME_SHOP_WITHIN = timeBound(FROZEN / 2, 3_000);
 /** The longest time without an acknowledged change of another shop, in milliseconds. */
-const OTHER_SHOP_WITHIN = 1_500;
+const OTHER_SHOP_WITHIN = timeBound(FROZEN / 2, 1_500);
 
 /** Clients of a shop that add animals, each with an `Idempotency-Key`, and repeat what was not acknowledged. */
 class Writers {

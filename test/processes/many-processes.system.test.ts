@@ -14,12 +14,11 @@ import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { newAccount, startSeveral } from "../harness/processes.ts";
 import { eventually, newDataDir, Program, runCommand, runJson } from "../harness/program.ts";
 import { Random } from "../harness/random.ts";
+import { EVERYWHERE_WITHIN } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { secretKey } from "../harness/webhook-service.ts";
 import { Receiver, type ReceiverOptions } from "../harness/webhooks.ts";
 
-/** The promise: a change of keys or plans by one process applies in all processes within this time, in milliseconds. */
-const EVERYWHERE_WITHIN = 1_000;
 /** More messages than are on their way to one endpoint at once. */
 const MANY = 100;
 

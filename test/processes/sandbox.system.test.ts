@@ -7,12 +7,11 @@ import { nextOf } from "../harness/next-page.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { countedTogether, endAll, newAccount, startSeveral } from "../harness/processes.ts";
 import { eventually, type Program } from "../harness/program.ts";
+import { EVERYWHERE_WITHIN } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 
 const PROCESSES = 4;
-/** The promise: a change of keys and shops by one process applies in all processes within this time, in milliseconds. */
-const EVERYWHERE_WITHIN = 1_000;
 
 interface Received {
   readonly status: number;
