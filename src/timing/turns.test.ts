@@ -87,17 +87,18 @@ test("work whose turn has not come goes before newer work of its shop", async ()
 test("short work that has begun goes on before work of its shop that has not", async () => {
   const { turns, work, later, done } = scene();
   work(1, SHARE);
-  const inPieces = async (name: string) => {
+  const inPieces = async (name: string, place?: "first") => {
     await later(`${name}1`, 1, SHARE);
-    for (const piece of ["2", "3"]) {
-      await turns.run(1, () => {
-        done.push(name + piece);
-        work(1, SHARE);
-      });
-    }
+    const next = () => {
+      done.push(`${name}2`);
+      work(1, SHARE);
+    };
+    await turns.run(1, next, place);
+    await turns.pause(1, place);
+    done.push(`${name}3`);
   };
-  await Promise.all(["a", "b"].map(inPieces));
-  expect(done).toEqual(["a1", "a2", "a3", "b1", "b2", "b3"]);
+  await Promise.all([inPieces("a", "first"), inPieces("b"), inPieces("c")]);
+  expect(done).toEqual(["a1", "a2", "a3", "b1", "c1", "b2", "c2", "b3", "c3"]);
 });
 
 test("shops that were put off take turns, and one with debts waits until they are paid off", async () => {

@@ -74,9 +74,9 @@ export class Turns {
     });
   }
 
-  /** Does the rest of some short work when it is the payer's turn, and charges it. */
-  async run<T>(payer: Payer, work: () => T): Promise<T> {
-    if (this.#mustWait(payer)) await this.pause(payer, "first");
+  /** Does a piece of work when it is the payer's turn, and charges it. For `place`, see `pause`. */
+  async run<T>(payer: Payer, work: () => T, place?: keyof PutOff): Promise<T> {
+    if (this.#mustWait(payer)) await this.pause(payer, place);
     const since = this.#now();
     try {
       return work();

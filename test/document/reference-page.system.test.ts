@@ -209,7 +209,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     const read = "(() => { try { return opened.document.body.innerText } catch { return undefined } })()";
     expect(await attacker.evaluate(read)).toBeUndefined();
     await page.goto(service.app.docs, { waitUntil: "commit" }); // in the tab whose session storage has the key
-    // Until the page has a storage of its own, the browser refuses to show one.
+    // The browser denies access to any storage until the page's script has installed one in memory.
     const stored = `(() => { try { return sessionStorage.getItem("${name}") } catch { return null } })()`;
     expect(await page.evaluate(stored)).toBeNull();
     await page.goto(`${origin}/console`);

@@ -48,9 +48,8 @@ export async function readLongPage(compiled: CompiledRead, input: Input, store: 
     count += items.length;
     // A piece with fewer items than it was asked for has scanned as many rows as a page may.
     if (page.next === undefined || items.length < asked || count >= limit) break;
-    size += await turns.run(caller.shop, () =>
-      Buffer.byteLength((compiled.render(page, { ...input, pageBytes: Infinity }) as Rendered).text),
-    );
+    const whole = () => (compiled.render(page, { ...input, pageBytes: Infinity }) as Rendered).text;
+    size += Buffer.byteLength(await turns.run(caller.shop, whole, "first"));
     if (size >= pageBytes) break;
     after = page.next;
     await turns.pause(caller.shop, "first");
@@ -58,7 +57,7 @@ export async function readLongPage(compiled: CompiledRead, input: Input, store: 
     asked = Math.min(limit - count, fitting, GROWTH * count);
   }
   if (pieces.length > 1) await turns.pause(caller.shop, "first");
-  return turns.run(caller.shop, () => compiled.render(joined(pieces), input));
+  return turns.run(caller.shop, () => compiled.render(joined(pieces), input), "first");
 }
 
 function joined(pieces: readonly Paged[]): Paged {
